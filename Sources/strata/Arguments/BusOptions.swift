@@ -17,7 +17,7 @@ struct SocketOption: ParsableArguments {
 
 /// How a command shows its answer.
 struct OutputOption: ParsableArguments {
-    @Flag(help: "Prints JSON, one value a line; so it does where the output isn't a terminal.")
+    @Flag(help: "Prints JSON, one value per line. This is the default if the output isn't a terminal.")
     var json = false
 
     /// Whether a program, not a person, reads the output.
@@ -28,7 +28,7 @@ struct OutputOption: ParsableArguments {
 struct PictureOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The picture's colours: auto (as its reader has it), light or dark.", valueName: "theme"))
+            "The picture's colours: auto (as the viewer is set), light or dark.", valueName: "theme"))
     var theme = Theme.auto
 
     /// Writes a file and replaces an existing one; `-` is stdout.
@@ -51,7 +51,7 @@ extension Theme: ExpressibleByArgument {}
 
 /// Whether a request begins a trace.
 struct TraceOption: ParsableArguments {
-    @Flag(help: "Begins a trace, and says its number on standard error.")
+    @Flag(help: "Begins a trace, and prints its number to standard error.")
     var trace = false
 
     /// Gives a request a trace of its own, if `--trace` asks for it.
@@ -74,7 +74,7 @@ struct TraceOption: ParsableArguments {
 struct WaitOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How long it waits for a bus that is gone: an integer with ms, s, m or h; 0 is not at all.",
+            "How long to wait for a lost bus to return: an integer with ms, s, m or h; 0 doesn't wait.",
             valueName: "time"))
     var wait = Milliseconds(argument: "30s")!  // because 30s is a valid time
 }

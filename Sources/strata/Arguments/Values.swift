@@ -29,8 +29,8 @@ struct Milliseconds: ExpressibleByArgument {
 struct TimeoutOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How long it may take, of a stream each reply: an integer with ms, s, m or h, 24h at most; 0 is no limit, "
-                + "and for streams only.",
+            "The time limit, of a stream for each reply: an integer with ms, s, m or h, at most 24h. 0 means no "
+                + "limit, for streams only.",
             valueName: "time"))
     var timeout: Milliseconds?
 }
@@ -41,7 +41,7 @@ enum CheckedName {
     static func read(_ argument: String) throws(Failure) -> String {
         let count = argument.utf8.count
         guard (1...256).contains(count) else {
-            throw Failure(.usage, "a name has 1 to 256 bytes, and this one \(count)")
+            throw Failure(.usage, "a name has 1 to 256 bytes; this one has \(count)")
         }
         return argument
     }

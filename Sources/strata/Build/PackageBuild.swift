@@ -28,7 +28,7 @@ struct PackageBuild {
         while access("\(folder)/Package.swift", F_OK) != 0 {
             guard let slash = folder.lastIndex(of: "/"), folder != "/" else {
                 throw Failure(
-                    .usage, "--build: no Package.swift is in \(String(cString: resolved)) or in a folder around it")
+                    .usage, "--build: no Package.swift is in \(String(cString: resolved)) or in a folder above it")
             }
             folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
         }
@@ -68,7 +68,7 @@ struct PackageBuild {
         while waitpid(pid, &status, 0) < 0 {
             guard errno == EINTR else {
                 throw Failure(
-                    .answer, "--build: the end of \(words[0]) can't be waited for: \(String(cString: strerror(errno)))")
+                    .answer, "--build: can't wait for \(words[0]) to end: \(String(cString: strerror(errno)))")
             }
         }
         return status

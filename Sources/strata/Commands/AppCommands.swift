@@ -10,24 +10,24 @@ struct Up: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Runs an app: the broker, then each module by level and priority.",
         discussion: """
-            Shows each module as it gets ready, and what the modules write, each line with \
-            its module's name. Ctrl-C ends everything in reverse order, in under 10 s; \
-            pressed twice, at once.
+            Prints a line when a module is ready, and each line that a module writes, with the \
+            module's name. Ctrl-C ends everything in reverse order, in under 10 s; a second \
+            ctrl-C ends it at once.
 
-            With --build the manifest's package is built first, the nearest one in its folder \
-            or around it; where that fails, nothing is started.
+            --build first builds the manifest's package, the nearest one in its folder or a \
+            folder above it. If that fails, nothing is started.
 
             EXAMPLE
               strata up                          runs ./strata.yaml
-              strata up --build                  builds it before
+              strata up --build                  builds it first
               strata up app.yaml -- debug=true   adds to the app's launchOptions
-              strata up --spans spans.jsonl      what modules do, for a collector of OpenTelemetry's
+              strata up --spans spans.jsonl      writes spans for OpenTelemetry
             """)
 
     @Argument(help: "The app's manifest.", completion: .file(extensions: ["yaml", "yml"]))
     var manifest = "strata.yaml"
 
-    @Option(help: ArgumentHelp("Where the bus's socket is made.", valueName: "path"), completion: .file())
+    @Option(help: ArgumentHelp("Where to make the bus's socket.", valueName: "path"), completion: .file())
     var socket: String?
 
     @Flag(help: "Builds the manifest's package first, by swift build.")
@@ -36,12 +36,12 @@ struct Up: ParsableCommand {
     @Option(
         name: [.customShort("c"), .long],
         help: ArgumentHelp(
-            "What --build builds. Default: release where a row's run is in .build/release, else debug.",
+            "The configuration to build. Default: release if a row's run is in .build/release, else debug.",
             valueName: "configuration"))
     var configuration: PackageBuild.Configuration?
 
     @Option(
-        help: ArgumentHelp("Appends the modules' spans to this file, as lines of OTLP's JSON.", valueName: "file"),
+        help: ArgumentHelp("Appends the modules' spans to this file, as lines of OTLP JSON.", valueName: "file"),
         completion: .file())
     var spans: String?
 
@@ -50,7 +50,7 @@ struct Up: ParsableCommand {
     var options: [String] = []
 
     func validate() throws {
-        guard build || configuration == nil else { throw ValidationError("-c says what --build builds: add --build") }
+        guard build || configuration == nil else { throw ValidationError("-c sets what --build builds: add --build") }
     }
 
     func run() throws {
@@ -76,17 +76,17 @@ struct Down: ParsableCommand {
     private static let patience: UInt64 = 60_000
 
     static let configuration = CommandConfiguration(
-        abstract: "Ends the app, its modules in reverse order.",
+        abstract: "Ends the app; its modules end in reverse order.",
         discussion: """
             EXAMPLE
               strata down
 
-            It waits until the bus is gone.
+            It waits until the bus has ended.
             """)
 
     @Option(
         help: ArgumentHelp(
-            "How long that may take: an integer with ms, s, m or h. Default: 1m.", valueName: "time"))
+            "How long to wait: an integer with ms, s, m or h. Default: 1m.", valueName: "time"))
     var timeout: Milliseconds?
 
     @OptionGroup var output: OutputOption
@@ -124,7 +124,7 @@ extension CommandClient {
             while SocketAddress.occupant(path) == .live, left() > 0 { client.run(20) { false } }
             if SocketAddress.occupant(path) != .live { return }
         }
-        throw Failure(.answer, "deadline-exceeded: \(app) was told to end, and its bus at \(path) is still there")
+        throw Failure(.answer, "deadline-exceeded: \(app) was asked to end, but its bus at \(path) is still running")
     }
 }
 
@@ -136,8 +136,8 @@ struct Reload: ParsableCommand {
             EXAMPLE
               strata check && strata reload
 
-            A manifest with errors changes nothing. What takes effect at a module's next start \
-            shows as pending in `strata ps`.
+            A manifest with errors changes nothing. `strata ps` shows a module as pending if \
+            a change takes effect at its next start.
             """)
 
     @OptionGroup var output: OutputOption

@@ -7,8 +7,8 @@ struct BrokerCommand: ParsableCommand {
         commandName: "broker",
         abstract: "Runs an app's broker alone.",
         discussion: """
-            Reads the manifest, then becomes strata-broker, a lean program that is handed \
-            the table. Modules are started by hand, or by `strata launch`.
+            Reads the manifest, then executes strata-broker, a small program that gets the \
+            table. Modules are started by hand, or by `strata launch`.
 
             EXAMPLE
               strata broker app.yaml --socket /tmp/app.sock
@@ -17,7 +17,7 @@ struct BrokerCommand: ParsableCommand {
     @Argument(help: "The app's manifest.", completion: .file(extensions: ["yaml", "yml"]))
     var manifest: String
 
-    @Option(help: ArgumentHelp("Where the bus's socket is made.", valueName: "path"), completion: .file())
+    @Option(help: ArgumentHelp("Where to make the bus's socket.", valueName: "path"), completion: .file())
     var socket: String?
 
     func run() throws {

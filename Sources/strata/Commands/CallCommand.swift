@@ -8,18 +8,18 @@ struct CallCommand: ParsableCommand {
         discussion: """
             EXAMPLE
               strata call Catalog/list '{"limit": 3}'
-              strata call Catalog                   its actions
+              strata call Catalog                   lists its actions
               strata call Notes/add - < note.json
-              strata call Feed/follow --timeout 0   a stream without end
+              strata call Feed/follow --timeout 0   an endless stream
               strata call Sensor/set -- -5          params that begin with -
-              strata call Notes/sync --trace        begins a trace, and says which
+              strata call Notes/sync --trace        begins a trace, and prints it
 
-            A stream's partial replies are printed a line each; its end, and an answer of no bytes, \
-            print nothing. Ctrl-C cancels the call.
+            Each partial reply of a stream is printed on its own line. The end of a stream and \
+            an empty answer print nothing. Ctrl-C cancels the call.
             """)
 
     @Argument(
-        help: ArgumentHelp("What to call; only an interface: its actions.", valueName: "interface/action"),
+        help: ArgumentHelp("What to call; an interface alone lists its actions.", valueName: "interface/action"),
         completion: LiveNames.actions)
     var destination: String
 
@@ -98,11 +98,11 @@ struct Open: ParsableCommand {
             EXAMPLE
               strata open 'catalog://item/bash'
 
-            Where several buses run, it is the one whose schemes have the URL's.
+            If several buses run, it uses the one that has the URL's scheme.
             """)
 
     @Argument(
-        help: "The URL; in quotes, where the shell would read something into it.", completion: LiveNames.urls)
+        help: "The URL; quote it if the shell would interpret a part of it.", completion: LiveNames.urls)
     var url: String
 
     @OptionGroup var timeout: TimeoutOption

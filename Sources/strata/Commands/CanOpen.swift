@@ -6,20 +6,20 @@ import StrataOperator
 /// shows the matching pattern, or else what is in the way.
 struct CanOpen: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Says whether a URL can be opened, where it leads, and else what is in the way.",
+        abstract: "Says whether a URL can be opened, and where it leads or what prevents it.",
         discussion: """
             EXAMPLE
               strata can-open 'catalog://item/bash'
               strata can-open 'catalog://item/bash' | jq -e .open
               strata can-open 'catalog://item/bash?full' --json | jq .params
 
-            It says which pattern matches, and what the action would be called with.
+            It shows the pattern that matches, and the params that the action would get.
 
-            Exit codes: 0 yes; 1 no; 2 bad usage; 3 no bus there.
+            Exit codes: 0 yes; 1 no; 2 bad usage; 3 no bus.
             """)
 
     @Argument(
-        help: "The URL; in quotes, where the shell would read something into it.", completion: LiveNames.urls)
+        help: "The URL; quote it if the shell would interpret a part of it.", completion: LiveNames.urls)
     var url: String
 
     @OptionGroup var output: OutputOption
@@ -54,7 +54,8 @@ struct CanOpen: ParsableCommand {
         case .unknownAction:
             let interface = to.prefix { $0 != "/" }
             let actions = interfaces.first { $0.name == interface }?.actions.map(\.name) ?? []
-            return "\(module) is there, and \(interface) has no such action: it has \(actions.joined(separator: ", "))"
+            return "\(module) is running, but \(interface) has no such action: it has "
+                + "\(actions.joined(separator: ", "))"
         case .unavailable:
             return try connection.modules().first { $0.name == module }.map { Self.absence(of: $0, to) }
         default: return nil
@@ -65,14 +66,15 @@ struct CanOpen: ParsableCommand {
     private static func absence(of module: ModuleRow, _ to: String) -> String {
         let name = module.name
         if module.quarantined.contains(where: { $0.action == to }) {
-            return "\(to) is quarantined, because \(name) died of it again and again; strata ps --why \(name) says more"
+            return "\(to) is quarantined, because \(name) died several times while serving it; strata ps --why "
+                + "\(name) shows more"
         }
         var text = "\(name) is \(module.state)"
         if !module.reason.isEmpty { text += " (\(module.reason))" }
         switch module.start {
         case "manual": return "\(text), and is started by hand: strata start \(name), or its program"
-        case "guest": return "\(text), and nobody starts a guest"
-        default: return "\(text), and nobody can start it now; strata ps --why \(name) says more"
+        case "guest": return "\(text), and the launcher starts no guests"
+        default: return "\(text), and can't be started now; strata ps --why \(name) shows more"
         }
     }
 

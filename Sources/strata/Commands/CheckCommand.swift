@@ -5,27 +5,27 @@ import StrataManifest
 /// `strata check`: finds what can be known about an app before anything runs.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Checks a manifest, and the executables that it names.",
+        commandName: "check", abstract: "Checks a manifest and the executables that it names.",
         discussion: """
             EXAMPLE
               strata check
               strata check app/strata.yaml --static
               strata check --json | jq -r 'select(.class == "error") | .message'
 
-            Shows all that it finds at once, each with its file, line and key: errors of the \
-            manifest; requirements that nobody meets, calls and reports to a later level, \
-            notifications and events that nobody sends or hears, actions that nobody has, and \
-            executables that can't be run. Each executable is started with --describe, and \
-            what it says of itself compared with its row; 5 s at most for each.
+            Shows every finding with its file, line and key: errors in the manifest, unmet \
+            requirements, calls and reports to a later level, notifications and events without \
+            a sender or an observer, missing actions, and executables that can't be run. It \
+            starts each executable with --describe, for at most 5 s, and compares what it \
+            describes with its row.
 
-            An error is what the bus would refuse, or what can never work; then the exit code \
-            is 2. Advice doesn't change it. `strata why` explains one message.
+            An error is something that the bus would refuse, or that can never work; the exit \
+            code is then 2. Advice doesn't change the exit code. `strata why` explains one message.
             """)
 
     @Argument(help: "The manifest.", completion: .file(extensions: ["yaml", "yml"]))
     var manifest = "strata.yaml"
 
-    @Flag(help: "Looks at the manifest alone, and starts no executable.")
+    @Flag(help: "Reads the manifest alone, and starts no executable.")
     var `static` = false
 
     @OptionGroup var output: OutputOption

@@ -6,24 +6,24 @@ import StrataPictures
 /// `strata graph`: draws the app as a picture.
 struct Graph: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Draws levels and modules, and who speaks to whom.",
+        abstract: "Draws levels and modules, and what they send to each other.",
         discussion: """
             EXAMPLE
               strata graph > app.svg
               strata graph app/strata.yaml --svg app.svg --theme dark
-              strata graph --describe --svg app.svg    adds what the programs say of themselves
-              strata graph --seen 5s --svg app.svg     adds what passes on the running bus
+              strata graph --describe --svg app.svg    adds what the programs describe
+              strata graph --seen 5s --svg app.svg     adds the running bus's traffic
               strata graph --dot | dot -Tpdf > app.pdf
               strata graph --mermaid                   for a page on GitHub
 
-            Shown is what the rows declare: calls by `requires`, through adapters; broadcasts \
-            to those who observe them; reports; URLs that can be opened. The foundation is on \
-            top, as in the level table: broadcasts go down, reports go up. With --seen, what was \
-            declared and not seen is dashed, and what was seen and not declared has a colour of \
-            its own. Who opens a URL is known with --seen alone: nobody declares that.
+            It shows what the rows declare: calls by `requires`, also through adapters; \
+            broadcasts to their observers; reports; URLs that can be opened. The foundation is \
+            on top, as in the level table: broadcasts go down, reports go up. With --seen, \
+            declared lines without traffic are dashed, and undeclared traffic has its own colour. \
+            Rows don't declare which URLs a module opens, so only --seen shows that.
 
-            With --describe each executable is started as `strata check` does, 5 s at most for \
-            each, and what it says of itself is drawn as if it stood in its row.
+            --describe starts each executable as `strata check` does, for at most 5 s, and \
+            draws what it describes as if it stood in its row.
             """)
 
     @Argument(help: "The manifest.", completion: .file(extensions: ["yaml", "yml"]))
@@ -34,18 +34,18 @@ struct Graph: ParsableCommand {
         completion: .file())
     var svg: String?
 
-    @Flag(help: "Prints it in Graphviz's language.")
+    @Flag(help: "Prints the graph in Graphviz's language.")
     var dot = false
 
-    @Flag(help: "Prints it in Mermaid's language.")
+    @Flag(help: "Prints the graph in Mermaid's language.")
     var mermaid = false
 
-    @Flag(help: "Asks each executable to describe itself, and adds what it says.")
+    @Flag(help: "Asks each executable to describe itself, and adds the answers.")
     var describe = false
 
     @Option(
         help: ArgumentHelp(
-            "Watches the running bus for so long, an integer with ms, s, m or h, and adds what was seen.",
+            "Watches the running bus for this long (an integer with ms, s, m or h), and adds its traffic.",
             valueName: "time"))
     var seen: Milliseconds?
 
@@ -54,15 +54,15 @@ struct Graph: ParsableCommand {
 
     func validate() throws {
         guard [svg != nil, dot, mermaid].count(where: { $0 }) <= 1 else {
-            throw ValidationError("Say one of --svg, --dot and --mermaid.")
+            throw ValidationError("Use only one of --svg, --dot and --mermaid.")
         }
-        if seen?.value == 0 { throw ValidationError("--seen 0 would see nothing: say how long, such as 5s.") }
+        if seen?.value == 0 { throw ValidationError("--seen 0 would see nothing: give a time such as 5s.") }
     }
 
     func run() throws {
         if svg == nil, !dot, !mermaid, StandardOutput.isTerminal {
             throw Failure(
-                .usage, "an SVG picture is nothing for a terminal: say --svg FILE, or --dot or --mermaid for text")
+                .usage, "a terminal can't show an SVG picture: use --svg FILE, or --dot or --mermaid for text")
         }
         var graph = try declared()
         if let seen { try watch(for: seen.value, &graph) }
@@ -93,8 +93,8 @@ struct Graph: ParsableCommand {
         guard connection.welcome.app == graph.app else {
             throw Failure(
                 .usage,
-                "\(manifest) is of the app \(graph.app), and the bus at \(connection.path) of \(connection.welcome.app): "
-                    + "say the right manifest, or with --socket the right bus")
+                "\(manifest) belongs to the app \(graph.app), and the bus at \(connection.path) to "
+                    + "\(connection.welcome.app): give the right manifest, or the right bus with --socket")
         }
         var traffic = SeenTraffic(
             levels: try connection.ask("bus/levels"), interfaces: try connection.interfaces())

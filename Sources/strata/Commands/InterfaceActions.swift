@@ -32,7 +32,8 @@ struct InterfaceActions {
         guard !interface.actions.isEmpty else {
             StandardOutput.write(
                 line: Printable.line(
-                    "\(interface.name), of \(interface.module), lists no actions: any is passed on, once the module runs."
+                    "\(interface.name), of \(interface.module), lists no actions: once the module runs, calls of any "
+                        + "action reach it."
                 )
             )
             return

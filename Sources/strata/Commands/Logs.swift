@@ -13,19 +13,19 @@ struct Logs: ParsableCommand {
               strata logs -f Catalog Storage
               strata logs --json | jq -r 'select(.stream == "err") | .line'
 
-            The launcher keeps the last 1,000 lines of each module, 256 KiB of them at most, over \
-            all of its processes. What was written to standard error has ! before it, the rest |. \
-            Times are UTC. Ctrl-C ends -f; so does the app's end. Where the broker dies, -f waits \
-            for the next one, and goes on where it was.
+            The launcher keeps the last 1,000 lines of each module, at most 256 KiB, across all \
+            of its processes. A ! stands before what was written to standard error, a | before \
+            the rest. Times are UTC. -f ends with ctrl-C or when the app ends. If the broker dies, \
+            -f waits for the next one, and continues where it was.
             """)
 
-    @Argument(help: "Only these.", completion: LiveNames.modules)
+    @Argument(help: "Only these modules.", completion: LiveNames.modules)
     var modules: [String] = []
 
-    @Flag(name: [.customShort("f"), .long], help: "Goes on with lines as they come.")
+    @Flag(name: [.customShort("f"), .long], help: "Continues with new lines as they come.")
     var follow = false
 
-    @Option(help: ArgumentHelp("So many of each module that are there already.", valueName: "n"))
+    @Option(help: ArgumentHelp("How many of each module's earlier lines to print.", valueName: "n"))
     var lines = 100
 
     @OptionGroup var loss: WaitOption

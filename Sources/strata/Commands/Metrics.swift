@@ -16,24 +16,25 @@ struct Metrics: ParsableCommand {
               strata metrics --listen 9464           then: curl http://127.0.0.1:9464/metrics
               strata metrics --listen /run/app/metrics.sock
 
-            With --listen it answers GET /metrics until ctrl-C, also while the bus is away: then \
-            with strata_up 0. Without a host a port is this machine's alone. What modules measure \
-            themselves is in it, but for what they give to another exporter; a module has 1 s to tell.
+            With --listen it answers GET /metrics until ctrl-C. While the bus is away, strata_up \
+            is 0. A port without a host can be reached from this machine only. The modules' own \
+            metrics are included, except those that they give to another exporter; a module has \
+            1 s to answer.
             """)
 
     @Option(
         help: ArgumentHelp(
-            "Serves the metrics by HTTP: a port, an address and a port, or a socket's path with a slash.",
+            "Serves the metrics over HTTP, at a port, an address and a port, or a socket's path with a slash.",
             valueName: "[host:]port|path"))
     var listen: ListenAddress?
 
-    @Flag(help: "Prints JSON, a sample a line.")
+    @Flag(help: "Prints JSON, one sample per line.")
     var json = false
 
     @OptionGroup var bus: SocketOption
 
     func validate() throws {
-        if json, listen != nil { throw ValidationError("--json and --listen don't go together.") }
+        if json, listen != nil { throw ValidationError("--json and --listen can't be combined.") }
     }
 
     func run() throws {

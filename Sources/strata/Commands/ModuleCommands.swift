@@ -11,9 +11,9 @@ struct Restart: ParsableCommand {
               strata restart Catalog
               strata restart --broker
 
-            Requests to a module wait meanwhile; the command waits until it is ready again. \
-            The broker becomes its program anew, in place: connections stay open, and what \
-            is open goes on. Where that can't be, it goes on as it was, and says why.
+            Requests to the module wait until it is ready again, and so does the command. \
+            The broker executes its program anew in the same process: connections stay open, \
+            and open requests continue. If it can't, it continues as it was, and says why.
             """)
 
     @Argument(help: "The module's name.", completion: LiveNames.modules)
@@ -26,8 +26,8 @@ struct Restart: ParsableCommand {
 
     func validate() throws {
         switch (module, broker) {
-        case (nil, false): throw ValidationError("say which module is to be restarted, or --broker")
-        case (let module?, true): throw ValidationError("say either the module \(module) or --broker, not both")
+        case (nil, false): throw ValidationError("name the module to restart, or use --broker")
+        case (let module?, true): throw ValidationError("give either the module \(module) or --broker, not both")
         case (.some, false), (nil, true): break
         }
     }
@@ -80,7 +80,7 @@ struct Stop: ParsableCommand {
             EXAMPLE
               strata stop Export
 
-            It gets tearDown, then SIGTERM, then SIGKILL; the command waits until it is gone.
+            It gets tearDown, then SIGTERM, then SIGKILL; the command waits until it has ended.
             """)
 
     @Argument(help: "The module's name.", completion: LiveNames.modules)

@@ -5,7 +5,7 @@ import StrataOperator
 /// `strata monitor`: shows live what passes on the bus.
 struct MonitorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "monitor", abstract: "Shows the frames that the bus lets pass or refuses, live.",
+        commandName: "monitor", abstract: "Shows the frames that the bus passes on or refuses, live.",
         discussion: """
             EXAMPLE
               strata monitor --module Catalog --bodies
@@ -15,9 +15,9 @@ struct MonitorCommand: ParsableCommand {
               strata monitor --errors
               strata monitor --json | jq 'select(.microseconds > 10000)'
 
-            Options add up; of the values of one any will do. The last column is how long an \
-            answer took. Times are UTC. Ctrl-C ends it, and the app's end. Where the broker dies it \
-            waits for the next one, and goes on.
+            A frame must match each option, and one value of an option is enough. The last column \
+            is how long an answer took. Times are UTC. It ends with ctrl-C or when the app ends. If \
+            the broker dies, it waits for the next one, and continues.
             """)
 
     /// The last message of a command that runs until the app ends.

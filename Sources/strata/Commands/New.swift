@@ -11,27 +11,27 @@ struct New: ParsableCommand {
               strata new shop --modules Stock Front
               strata new shop --path ~/apps/shop --strata ../strata
 
-            The first module provides an interface, the second one calls it. The package builds, \
-            runs (`strata up --build`) and tests (`swift test`) at once. It depends on the strata \
-            that this program was built from, or on what --strata names.
+            The first module provides an interface, the second one calls it. The package can be \
+            run (`strata up --build`) and tested (`swift test`) as it is. It depends on the package \
+            of strata that this program was built from, or on the one that --strata names.
             """)
 
     @Argument(
-        help: "The app's name, 1 to 32 of a-z, 0-9 and -, a letter first; the package's too. MyApp is my-app.")
+        help: "The name of the app and the package: 1 to 32 of a-z, 0-9 and -, a letter first. MyApp becomes my-app.")
     var name: String
 
     @Option(
-        help: ArgumentHelp("The folder to make. Default: the app's name, here.", valueName: "folder"),
+        help: ArgumentHelp("The folder to make. Default: the app's name, in the current folder.", valueName: "folder"),
         completion: .directory)
     var path: String?
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Two modules: who provides, and who calls. Default: Greeter Visitor.", valueName: "module"))
+        help: ArgumentHelp("Two modules: the provider and the caller. Default: Greeter Visitor.", valueName: "module"))
     var modules: [String] = []
 
     @Option(
-        help: ArgumentHelp("The strata that it depends on: a package's folder, or a URL.", valueName: "path-or-url"),
+        help: ArgumentHelp("The strata package that it depends on: a folder or a URL.", valueName: "path-or-url"),
         completion: .directory)
     var strata: String?
 
@@ -46,7 +46,7 @@ struct New: ParsableCommand {
         try NewFolder.write(files, to: folder)
         if let asked = names.asked {
             StandardError.write(
-                "strata: the app is named \(names.app), not \(asked): apps' names have a-z, 0-9 and - alone")
+                "strata: the app is named \(names.app), not \(asked): an app's name has only a-z, 0-9 and -")
         }
         let answer = Answer(output)
         guard !answer.isForPrograms else {

@@ -11,8 +11,8 @@ struct Emit: ParsableCommand {
               strata emit app.reload
               strata emit app.suspend '{"reason": "lid"}' --policy all
 
-            notify calls all modules and is true; all is true where each answers true; any \
-            stops at the first true.
+            notify calls all modules, and its result is true; all is true if each answers true; \
+            any stops at the first true.
             """)
 
     /// How the modules' answers become one.
@@ -24,7 +24,7 @@ struct Emit: ParsableCommand {
     @Argument(help: ArgumentHelp("The event's params; - reads them from stdin. Default: null.", valueName: "json"))
     var params: String?
 
-    @Option(help: "How the answers become one.")
+    @Option(help: "How the answers are combined.")
     var policy = Policy.notify
 
     @Option(
@@ -72,13 +72,13 @@ struct Emit: ParsableCommand {
 /// `strata notify`: broadcasts as an operator.
 struct Notify: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Broadcasts a notification, and says how many notices were queued.",
+        abstract: "Broadcasts a notification, and prints how many notices were queued.",
         discussion: """
             EXAMPLE
               strata notify storage.changed '{"table": "notes"}'
               strata notify session.ended --level middle
 
-            It is sent as from a level: only modules of later levels observe it.
+            It is sent as if from one level: only modules of later levels observe it.
             """)
 
     @Argument(help: "The notification's name.", completion: LiveNames.notifications)
@@ -88,7 +88,7 @@ struct Notify: ParsableCommand {
     var params: String?
 
     @Option(
-        help: "The level that it is sent as from. Default: the first one.", completion: LiveNames.levels)
+        help: "The level to send it from. Default: the first one.", completion: LiveNames.levels)
     var level: String?
 
     @Option(help: "The object that it is about, for observers that filter on it.")

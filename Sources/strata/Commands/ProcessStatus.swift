@@ -15,24 +15,24 @@ struct ProcessStatus: ParsableCommand {
               strata ps --why               why modules aren't ready, or were started again
               strata ps --why Storage
 
-            OPEN counts the requests that a module is serving, WAITING those that wait until it \
-            is ready, QUEUED the bytes on their way to it. Each module has a line, and where there \
-            is a reason for its state two more below. PRIO and LEVEL are left out where the \
-            terminal is too narrow. With --why: how the last process of each module ended, and what \
-            it wrote last.
+            OPEN counts the requests that a module is serving, WAITING the requests that wait \
+            until it is ready, and QUEUED the bytes on their way to it. A reason for a module's \
+            state follows below the table, in at most two lines. PRIO and LEVEL are left out if \
+            the terminal is too narrow. --why shows how the last process of each module ended, \
+            and what it wrote last.
             """)
 
-    @Flag(help: "Shows why modules aren't ready, or were started again, and their last lines.")
+    @Flag(help: "Shows why modules aren't ready or were restarted, and their last lines.")
     var why = false
 
-    @Argument(help: "Only this one; with --why.", completion: LiveNames.modules)
+    @Argument(help: "Only this module; with --why.", completion: LiveNames.modules)
     var module: String?
 
     @OptionGroup var output: OutputOption
     @OptionGroup var bus: SocketOption
 
     func validate() throws {
-        if module != nil, !why { throw ValidationError("MODULE goes with --why.") }
+        if module != nil, !why { throw ValidationError("MODULE needs --why.") }
     }
 
     func run() throws {
@@ -76,7 +76,7 @@ struct ProcessStatus: ParsableCommand {
             StandardOutput.write(line: painter.paint(name, .bold) + lines[0].dropFirst(name.count))
             for line in lines.dropFirst() { StandardOutput.write(line: indent + Paragraph.cut(line, width: width)) }
         }
-        StandardOutput.write(line: "strata ps --why says more.")
+        StandardOutput.write(line: "strata ps --why shows more.")
     }
 
     private static let indent = "    "

@@ -8,10 +8,10 @@ struct RootCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "strata",
-        abstract: "Runs an app of several module processes on one bus, and speaks with it.",
+        abstract: "Runs an app of several module processes on one bus, and controls it.",
         discussion: """
             EXAMPLE
-              strata new greetings                      makes a package to begin with
+              strata new greetings                      makes a package to start from
               strata up                                 runs ./strata.yaml's app
               strata ps                                 its modules
               strata call Catalog/list '{"limit": 3}'   calls an action
@@ -20,7 +20,7 @@ struct RootCommand: ParsableCommand {
             in the default folder.
 
             Exit codes: 0 done; 1 the answer was an error; 2 bad usage, a bad manifest or an \
-            unusable path; 3 no bus there, or one there already.
+            unusable path; 3 no bus, or one that runs already.
             """,
         version: "strata \(version)",
         groupedSubcommands: [
@@ -84,6 +84,6 @@ struct RootCommand: ParsableCommand {
         let known = configuration.subcommands.map { $0._commandName } + ["help"]
         guard let name, !name.hasPrefix("-"), !known.contains(name) else { return nil }
         let near = InterfaceActions.hint(nearestNames(to: name, in: known))
-        return "strata: there is no command \(name)\(near)\n`strata --help` shows those there are."
+        return "strata: there is no command \(name)\(near)\n`strata --help` lists the commands."
     }
 }

@@ -9,13 +9,13 @@ struct RunModule: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Runs a module by hand in its place, for instance in a debugger.",
+        abstract: "Runs a module by hand, for instance in a debugger.",
         discussion: """
-            The launched process ends in order, and the program takes its name: requests wait \
-            meanwhile. Its terminal is this one. When it has ended, the launcher starts the \
-            module again, where it ran before.
+            The launched process ends in order, and the program takes its place; requests wait \
+            meanwhile. The program runs in this terminal. When it has ended, the launcher starts \
+            the module again if it ran before.
 
-            Without a program the row's `run` is run; {} stands for it among given words. It \
+            Without a program the row's `run` is run; with one, {} stands for the row's `run`. It \
             runs in the row's folder, with the row's env.
 
             EXAMPLE
@@ -30,7 +30,7 @@ struct RunModule: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long the launched one may take to end: an integer with ms, s, m or h. Default: 2m.",
+            "How long the launched process may take to end: an integer with ms, s, m or h. Default: 2m.",
             valueName: "time"))
     var timeout: Milliseconds?
 
@@ -47,7 +47,7 @@ struct RunModule: ParsableCommand {
         if let first = given.first, first != Place.mark { given[0] = try ProgramSearch.path(of: first) }
         let place = try lend(needsProgram: given.isEmpty || given.contains(Place.mark))
         if place.isAnothersUser {
-            StandardError.write("The row of \(module) has a user of its own; here it runs as you.")
+            StandardError.write("The row of \(module) names its own user; here the module runs as you.")
         }
         try place.become(given, as: module)
     }
@@ -61,7 +61,7 @@ struct RunModule: ParsableCommand {
             deadline: timeout?.value ?? Self.patience)
         let body = try bus.connect().send(request, "waiting for \(module) to end")
         guard let place = (try? JSON(parsing: body)).flatMap(Place.init) else {
-            throw Failure(.answer, "the launcher answered launcher/lend with something else than a module's place")
+            throw Failure(.answer, "the launcher's answer to launcher/lend doesn't describe a module's place")
         }
         return place
     }

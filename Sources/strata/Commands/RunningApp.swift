@@ -43,8 +43,8 @@ struct Launch: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Runs an app's modules against a running broker.",
         discussion: """
-            As `strata up`, without the broker: that is `strata broker`, perhaps as a \
-            service of its own.
+            Like `strata up`, but without the broker, which `strata broker` runs, perhaps as \
+            its own service.
 
             EXAMPLE
               strata broker app.yaml &
@@ -58,7 +58,7 @@ struct Launch: ParsableCommand {
     var socket: String?
 
     @Option(
-        help: ArgumentHelp("Appends the modules' spans to this file, as lines of OTLP's JSON.", valueName: "file"),
+        help: ArgumentHelp("Appends the modules' spans to this file, as lines of OTLP JSON.", valueName: "file"),
         completion: .file())
     var spans: String?
 

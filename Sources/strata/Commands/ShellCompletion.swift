@@ -11,7 +11,7 @@ struct Completions: ParsableCommand {
               strata completions zsh > ~/.zfunc/_strata             a folder of $fpath
               strata completions fish > ~/.config/fish/completions/strata.fish
 
-            Modules, actions, URLs, events and levels are completed from the bus that runs.
+            Modules, actions, URLs, events and levels are completed from the running bus.
             """)
 
     /// The shells that the argument parser writes completions for.

@@ -12,9 +12,9 @@ struct Levels: ParsableCommand {
               strata levels --json | jq -r '.advice // empty | .[]'
 
             Broadcasts go down the table, from a level to every later one; reports go up, to a \
-            module of the same or an earlier level. A module that reports to three or more of \
-            its own level, as was declared or seen, belongs in an earlier one: that is said \
-            below the table.
+            module of the same or an earlier level. A module that reports to three or more \
+            modules of its own level, declared or seen, belongs in an earlier one; advice below \
+            the table says so.
             """)
 
     @OptionGroup var output: OutputOption

@@ -12,11 +12,11 @@ struct Timeline: ParsableCommand {
               strata timeline --svg start.svg
               strata timeline --trace start.json        for ui.perfetto.dev or chrome://tracing
 
-            Of each module's last start: CONNECT is from its process's start to its hello, \
-            SETUP and INIT its answers to setUp and initialize, READY all of it, waiting for \
-            others included. The last lines say when the app was ready, which module took \
-            longest itself, and the chain of steps that the app waited for: to shorten \
-            anything else would not have helped.
+            The times are of each module's last start. CONNECT is from the start of its process \
+            to its hello, SETUP and INIT are its answers to setUp and initialize, and READY is \
+            the whole start, including the wait for other modules. The last lines say when the \
+            app was ready, which module itself took longest, and the critical path: shortening \
+            any other step would not have helped.
             """)
 
     @Option(help: ArgumentHelp("Writes an SVG picture there; - is stdout.", valueName: "file"), completion: .file())

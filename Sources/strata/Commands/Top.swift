@@ -4,22 +4,22 @@ import StrataOperator
 /// `strata top`: shows the state of the bus and its modules, again and again.
 struct Top: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows modules, calls a second, queues, memory and restarts, live.",
+        abstract: "Shows modules, calls per second, queues, memory and restarts, live.",
         discussion: """
             EXAMPLE
               strata top
               strata top --interval 5s
               strata top --count 1 --json | jq .calls
 
-            What is counted a second is of the last interval; p50, p99 and max are of all calls \
-            since the broker's start. MEMORY is a module's own: resident anonymous and shared memory, \
-            where its process is on this machine. Ctrl-C ends it.
+            Figures per second are of the last interval; p50, p99 and max are of all calls since \
+            the broker's start. MEMORY is a module's own resident memory, anonymous and shared, \
+            if its process is on this machine. Ctrl-C ends it.
             """)
 
-    @Option(help: ArgumentHelp("How long from one look to the next: 100ms to 1h.", valueName: "time"))
+    @Option(help: ArgumentHelp("The time between two readings: 100ms to 1h.", valueName: "time"))
     var interval = Milliseconds(argument: "1s")!  // because 1s is a valid time
 
-    @Option(help: "Ends after so many looks.")
+    @Option(help: "Ends after this many readings.")
     var count: Int?
 
     @OptionGroup var output: OutputOption

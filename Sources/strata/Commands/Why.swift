@@ -5,50 +5,49 @@ import StrataManifest
 /// `strata why`: tells whether the bus would let a module's message through, and by which rule.
 struct Why: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Says whether a module's call, URL, notification or event would be let through, and why.",
+        abstract: "Says whether a module's call, URL, notification or event would be allowed, and why.",
         discussion: """
             EXAMPLE
               strata why Notes Storage/load               a call
               strata why Notes Storage                    calls of any of its actions
-              strata why Notes catalog://note/apt         the opening of a URL
-              strata why Storage storage.changed          a broadcast: who gets it, who doesn't
+              strata why Notes catalog://note/apt         opening a URL
+              strata why Storage storage.changed          a broadcast, and who gets it
               strata why Notes log.line --to Log          a report
               strata why Session app.tidy --event         an event that it emits
 
-            It needs no bus: it reads the manifest, and asks the programs that matter to \
-            describe themselves (--describe), for their actions. All of the bus's checks are \
-            shown in its order, each with the line of the manifest that decides, then what \
-            would change the answer.
+            It needs no bus: it reads the manifest, and starts the programs concerned with \
+            --describe to learn their actions. It shows all of the bus's checks in order, each \
+            with the line of the manifest that decides, then what would change the answer.
 
-            Exit codes: 0 it would be let through; 1 it would be refused; 2 bad usage.
+            Exit codes: 0 it would be allowed; 1 it would be refused; 2 bad usage.
             """)
 
-    @Argument(help: "Who sends it: a module that the manifest names.", completion: LiveNames.modules)
+    @Argument(help: "The sender: a module that the manifest names.", completion: LiveNames.modules)
     var module: String
 
     @Argument(help: "Interface/action, an interface, a URL, or the name of a notification or an event.")
     var target: String
 
-    @Option(help: ArgumentHelp("It is a report to this module.", valueName: "module"), completion: LiveNames.modules)
+    @Option(help: ArgumentHelp("Makes it a report to this module.", valueName: "module"), completion: LiveNames.modules)
     var to: String?
 
-    @Flag(help: "It is a broadcast, whatever its name looks like.")
+    @Flag(help: "Takes it for a broadcast, whatever its name looks like.")
     var broadcast = false
 
-    @Flag(help: "It is an event, whatever its name looks like.")
+    @Flag(help: "Takes it for an event, whatever its name looks like.")
     var event = false
 
     @Option(help: ArgumentHelp("The manifest.", valueName: "path"), completion: .file(extensions: ["yaml", "yml"]))
     var manifest = "strata.yaml"
 
-    @Flag(help: "Looks at the manifest alone, and starts no executable.")
+    @Flag(help: "Reads the manifest alone, and starts no executable.")
     var `static` = false
 
     @OptionGroup var output: OutputOption
 
     func validate() throws {
         if [broadcast, event, to != nil].count(where: { $0 }) > 1 {
-            throw ValidationError("It is a broadcast, an event, or a report (--to): choose one of them.")
+            throw ValidationError("Use only one of --broadcast, --event and --to.")
         }
     }
 
@@ -109,7 +108,7 @@ struct Why: ParsableCommand {
             ?? nearestNames(to: target, in: notifications + interfaces + events)
         throw Failure(
             .usage,
-            "\(target) is no Interface/action, no interface, no URL, and no notification or event of this app's; "
+            "\(target) is not an Interface/action, an interface, a URL, or a notification or event of this app; "
                 + "--broadcast and --event take any name\(InterfaceActions.hint(near))")
     }
 }

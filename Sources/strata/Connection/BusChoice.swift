@@ -30,7 +30,7 @@ enum BusChoice {
         let live = try search()
         guard live.count == 1 else {
             throw Failure(
-                .usage, "there are several buses; say with --socket which one:\n\(lines(live))")
+                .usage, "there are several buses; choose one with --socket:\n\(lines(live))")
         }
         return try CommandClient(path: live[0], patience: patience)
     }
@@ -63,12 +63,12 @@ enum BusChoice {
         guard fitting.isEmpty else {
             throw Failure(
                 .usage,
-                "several buses open \(scheme):// URLs; say with --socket which one:\n\(lines(fitting.map(\.path)))")
+                "several buses open \(scheme):// URLs; choose one with --socket:\n\(lines(fitting.map(\.path)))")
         }
         let known = connections.map { "  \($0.path): \($0.welcome.schemes.joined(separator: ", "))" }
         throw Failure(
             .answer,
-            "unknown-scheme: no bus opens \(scheme):// URLs; these are there, with their schemes:\n"
+            "unknown-scheme: no bus opens \(scheme):// URLs; these are running, with their schemes:\n"
                 + known.joined(separator: "\n"), code: .unknownScheme)
     }
 
@@ -77,8 +77,8 @@ enum BusChoice {
         guard search.live.isEmpty else { return search.live }
         throw Failure(
             .noBus,
-            "no bus found. These places were looked at:\n\(search.summary)\n"
-                + "Start one with `strata up`, or say with --socket or STRATA_SOCKET where it is.")
+            "no bus found. These places were searched:\n\(search.summary)\n"
+                + "Start one with `strata up`, or give its path with --socket or STRATA_SOCKET.")
     }
 
     private static func lines(_ paths: [String]) -> String {

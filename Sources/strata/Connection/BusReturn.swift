@@ -24,7 +24,7 @@ struct BusReturn {
         guard patience > 0 else { throw loss }
         (self.connection, self.patience, last) = (connection, patience, loss)
         deadline = Loop.nanoseconds + patience * 1_000_000
-        StandardError.write("strata: \(loss.message); waiting \(Duration.text(patience)) at most for it to be back")
+        StandardError.write("strata: \(loss.message); waiting up to \(Duration.text(patience)) for it to return")
     }
 
     /// Waits for the bus, and connects.
@@ -46,7 +46,7 @@ struct BusReturn {
             }
         }
         throw Failure(
-            .noBus, "the app has ended, or its bus doesn't come back: after \(Duration.text(patience)), \(last.message)"
+            .noBus, "the app has ended, or its bus did not return within \(Duration.text(patience)): \(last.message)"
         )
     }
 

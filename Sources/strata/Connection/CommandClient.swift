@@ -56,7 +56,7 @@ final class CommandClient {
 
     /// Asks for the state of the bus and its modules; see `BusClient.look`.
     func look(measuring: Bool = false) throws(Failure) -> BusSnapshot {
-        let activity = "waiting for what \(measuring ? "modules measure" : "the bus counts")"
+        let activity = "waiting for the \(measuring ? "modules' metrics" : "bus's figures")"
         return try waiting(activity) { _ throws(ClientError) in try client.look(measuring: measuring) }
     }
 

@@ -38,7 +38,7 @@ struct Place {
     func become(_ words: [String], as module: String) throws(Failure) -> Never {
         let words = (words.isEmpty ? [Self.mark] : words).flatMap { $0 == Self.mark ? run : [$0] }
         guard let program = words.first else {
-            throw Failure(.usage, "the row of \(module) has no `run`: say behind -- what is to be run")
+            throw Failure(.usage, "the row of \(module) has no `run`: give the program to run after --")
         }
         guard chdir(folder) == 0 else {
             throw Failure(

@@ -14,7 +14,7 @@ enum ProgramSearch {
                 throw Failure(.usage, "\(word) can't be run: \(String(cString: strerror(errno)))")
             }
             free(path)
-            guard isProgram(word) else { throw Failure(.usage, "\(word) can't be run: it is no executable file") }
+            guard isProgram(word) else { throw Failure(.usage, "\(word) can't be run: it is not an executable file") }
             return absolute(word)
         }
         for folder in (Environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":") {

@@ -24,7 +24,7 @@ struct SocketSearch {
         if let runtimeFolder, runtimeFolder.utf8.first == UInt8(ascii: "/") {
             look(in: "\(runtimeFolder)/strata")
         } else {
-            let reason = runtimeFolder == nil ? "is not set" : "is no absolute path"
+            let reason = runtimeFolder == nil ? "is not set" : "is not an absolute path"
             places.append(Place(name: "$XDG_RUNTIME_DIR/strata", finding: "XDG_RUNTIME_DIR \(reason)"))
         }
         look(in: "\(temporaryFolder)/strata-\(user)")
@@ -51,7 +51,7 @@ struct SocketSearch {
         }
         // Any user may make a folder of that name in /tmp, and listen there.
         guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == user else {
-            places.append(Place(name: folder, finding: "no folder of this user's, and so not looked into"))
+            places.append(Place(name: folder, finding: "not a folder of this user, so it was not searched"))
             return
         }
         guard let names = Self.names(in: folder) else {
@@ -69,8 +69,8 @@ struct SocketSearch {
         case .live:
             live.append(path)
             finding = "a bus"
-        case .dead: finding = "a dead socket: its broker is gone"
-        case .foreign: finding = "no socket"
+        case .dead: finding = "a dead socket: its broker has ended"
+        case .foreign: finding = "not a socket"
         case .nothing: finding = "gone"
         case .unknown(let code): finding = String(cString: strerror(code))
         }

@@ -30,11 +30,11 @@ struct ManualPage {
             write(command, name: "\(name) \(word)")
         }
         lines += [
-            ".SH ENVIRONMENT", ".TP", ".B STRATA_SOCKET", Roff.line("The bus's socket, where --socket doesn't say it."),
+            ".SH ENVIRONMENT", ".TP", ".B STRATA_SOCKET", Roff.line("The bus's socket, if --socket isn't given."),
             ".TP",
             ".B STRATA_ENV", "The app's env, instead of the manifest's.", ".TP", ".B NO_COLOR",
             "Output to a terminal has no colours.", ".SH FILES", ".TP", ".I strata.yaml",
-            "The manifest of the app, in the folder where a command is given.", ".TP",
+            "The app's manifest, in the current folder.", ".TP",
             ".I $XDG_RUNTIME_DIR/strata/APP.sock", "The bus of an app; without that variable",
             ".IR /tmp/strata\\-UID/APP.sock .",
         ]
@@ -170,7 +170,7 @@ struct Manual: ParsableCommand {
               strata manual | man -l -
               strata manual > ~/.local/share/man/man1/strata.1
 
-            It is docs/man/strata.1 of the project.
+            The project keeps this page as docs/man/strata.1.
             """)
 
     func run() throws {

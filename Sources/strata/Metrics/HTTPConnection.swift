@@ -133,11 +133,13 @@ final class HTTPConnection {
     private func judge() {
         switch HTTPRequest.read(received) {
         case .unfinished: break
-        case .malformed: answer(Response("400 Bad Request", "this is no request of HTTP/1.1"))
+        case .malformed: answer(Response("400 Bad Request", "this is not an HTTP/1.1 request"))
         case .tooLong:
             answer(
                 Response(
-                    "431 Request Header Fields Too Large", "a request's head may have \(HTTPRequest.longest) bytes"))
+                    "431 Request Header Fields Too Large",
+                    "a request's head may have at most \(HTTPRequest.longest) "
+                        + "bytes"))
         case .request(let request):
             received = []
             wantsBody = request.method != "HEAD"
@@ -145,14 +147,14 @@ final class HTTPConnection {
                 return answer(
                     Response(
                         "421 Misdirected Request",
-                        "no such host is here: name localhost, 127.0.0.1, [::1], or the address of --listen"))
+                        "this host isn't served: name localhost, 127.0.0.1, [::1], or the address of --listen"))
             }
             guard request.path == "/metrics" else {
                 return answer(Response("404 Not Found", "there is only /metrics"))
             }
             guard request.method == "GET" || request.method == "HEAD" else {
                 return answer(
-                    Response("405 Method Not Allowed", "/metrics is only read", headers: [("Allow", "GET, HEAD")]))
+                    Response("405 Method Not Allowed", "/metrics is read-only", headers: [("Allow", "GET, HEAD")]))
             }
             state = .waiting
             onRequest(self)

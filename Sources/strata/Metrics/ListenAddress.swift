@@ -74,7 +74,7 @@ struct ListenAddress: ExpressibleByArgument {
                     onConnection: onConnection)
                 return (listener, "http://\(name):\(chosen)/metrics")
             } catch {
-                throw Failure(.usage, "\(name):\(chosen) can't be listened on: \(error)")
+                throw Failure(.usage, "can't listen on \(name):\(chosen): \(error)")
             }
         }
     }
@@ -85,9 +85,9 @@ struct ListenAddress: ExpressibleByArgument {
         switch SocketAddress.occupant(path) {
         case .nothing: break
         case .dead: unlink(path)
-        case .live: throw Failure(.usage, "somebody listens on \(path) already: choose another path")
-        case .foreign: throw Failure(.usage, "\(path) is there and is no socket: remove it, or choose another path")
-        case .unknown(let code): throw Failure(.usage, "\(path) can't be looked at: \(String(cString: strerror(code)))")
+        case .live: throw Failure(.usage, "another process listens on \(path): choose another path")
+        case .foreign: throw Failure(.usage, "\(path) exists and is not a socket: remove it, or choose another path")
+        case .unknown(let code): throw Failure(.usage, "\(path) can't be examined: \(String(cString: strerror(code)))")
         }
         do throws(SystemError) { return try Listener(loop, path: path, onConnection: onConnection) } catch {
             throw Failure(.usage, "can't \(error)")
@@ -111,7 +111,7 @@ struct ListenAddress: ExpressibleByArgument {
     }
 
     private static func failure(_ name: String, _ port: UInt16) -> Failure {
-        Failure(.usage, "\(name):\(port) can't be listened on: \(String(cString: strerror(errno)))")
+        Failure(.usage, "can't listen on \(name):\(port): \(String(cString: strerror(errno)))")
     }
 
     private static func bind(_ descriptor: Int32, _ host: String, _ port: UInt16, _ isNew: Bool) -> Bool {

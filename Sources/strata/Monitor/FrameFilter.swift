@@ -6,27 +6,29 @@ import StrataOperator
 /// option if it matches any of its values.
 struct FrameFilter: ParsableArguments {
     @Option(
-        help: "Only frames from or to this module; again, or with a comma, for more.", completion: LiveNames.modules)
+        help: "Only frames from or to this module; repeat it, or use commas, for "
+            + "several.", completion: LiveNames.modules)
     var module: [String] = []
 
     @Option(
-        help: "Only notifications and events of this name; note.* for all that begin so.", completion: LiveNames.names)
+        help: "Only notifications and events of this name; note.* for all that begin with "
+            + "note.", completion: LiveNames.names)
     var name: [String] = []
 
     @Option(
-        help: "Only such frames: call, open, reply, error, broadcast, report, notice.",
+        help: "Only frames of this kind: call, open, reply, error, broadcast, report, notice.",
         completion: .list(FrameFilter.kinds))
     var kind: [String] = []
 
     @Option(help: "Only frames that this module sent.", completion: LiveNames.modules)
     var from: [String] = []
 
-    @Option(help: "Only frames that this module gets.", completion: LiveNames.modules)
+    @Option(help: "Only frames that this module receives.", completion: LiveNames.modules)
     var to: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Only calls of it, and their answers; Interface/* or Interface for all of an interface.",
+            "Only calls of this action, and their answers; Interface/* or Interface for all of its actions.",
             valueName: "interface/action"),
         completion: LiveNames.actions)
     var action: [String] = []
@@ -47,7 +49,7 @@ struct FrameFilter: ParsableArguments {
                     + (near.isEmpty ? "" : " Did you mean \(near.joined(separator: " or "))?"))
         }
         for one in name where !(1...256).contains(one.utf8.count) {
-            throw ValidationError("--name has 1 to 256 bytes, and this one \(one.utf8.count).")
+            throw ValidationError("--name has 1 to 256 bytes; this one has \(one.utf8.count).")
         }
     }
 

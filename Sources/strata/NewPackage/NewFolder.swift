@@ -10,7 +10,7 @@ enum NewFolder {
         while path.utf8.count > 1, path.last == "/" { path.removeLast() }
         var status = stat()
         guard lstat(path, &status) != 0 else {
-            throw Failure(.usage, "\(path) is there already: name another folder with --path, or remove it")
+            throw Failure(.usage, "\(path) already exists: choose another folder with --path, or remove it")
         }
         guard errno == ENOENT, !path.isEmpty else { throw failure("\(path) can't be made") }
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""

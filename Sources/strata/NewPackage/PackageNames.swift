@@ -35,7 +35,7 @@ struct PackageNames {
         guard modules.count == 2 else {
             throw Failure(
                 .usage,
-                "--modules wants two names, who provides and who calls; found \(modules.count): "
+                "--modules takes two names, the provider and the caller; found \(modules.count): "
                     + modules.joined(separator: " "))
         }
         for module in modules { try Self.check(module: module) }
@@ -45,8 +45,8 @@ struct PackageNames {
         guard Set(targets).count == targets.count else {
             throw Failure(
                 .usage,
-                "the modules \(provider) and \(caller) would have the same name, or that of the target "
-                    + "\(provider)Interface or \(provider)Tests; take others")
+                "the modules \(provider) and \(caller) have the same name, or one has the same name as the target "
+                    + "\(provider)Interface or \(provider)Tests; choose others")
         }
         (self.app, self.provider, self.caller) = (app, provider, caller)
         self.asked = app == asked ? nil : asked
@@ -73,12 +73,12 @@ struct PackageNames {
     private static func check(app: String) throws(Failure) {
         guard isFit(app) else {
             let fit = fitting(app)
-            let hint = isFit(fit) ? "; \(fit) would be one" : ""
+            let hint = isFit(fit) ? "; for instance \(fit)" : ""
             throw Failure(
-                .usage, "\(app) is no app's name: it has 1 to 32 of a-z, 0-9 and -, and a letter first\(hint)")
+                .usage, "\(app) can't name an app: a name has 1 to 32 of a-z, 0-9 and -, a letter first\(hint)")
         }
         guard !takenPackages.contains(app) else {
-            throw Failure(.usage, "\(app) is the name of a package that the new one depends on; take another")
+            throw Failure(.usage, "\(app) is the name of a package that the new one depends on; choose another")
         }
     }
 
@@ -86,20 +86,20 @@ struct PackageNames {
         let bytes = Array(module.utf8)
         guard isTypeName(bytes) else {
             let fit = typeName(of: module)
-            let hint = isTypeName(Array(fit.utf8)) ? "; \(fit) would be one" : ""
+            let hint = isTypeName(Array(fit.utf8)) ? "; for instance \(fit)" : ""
             throw Failure(
                 .usage,
-                "\(module) can't name a module here: it is a Swift type's name too, 1 to \(longest) letters, digits "
-                    + "and _, and a capital first\(hint)")
+                "\(module) can't name a module here: a name is also a Swift type's, 1 to \(longest) letters, digits "
+                    + "and _, a capital first\(hint)")
         }
         guard !takenModules.contains(module) else {
             throw Failure(
-                .usage, "\(module) means something else in a module's sources, or in strata's: take another name")
+                .usage, "\(module) means something else in a module's sources, or in strata's: choose another name")
         }
         guard Name.withoutRouterSuffix(module) == module else {
             throw Failure(
                 .usage,
-                "the bus takes Router off the end of an interface's name: say \(Name.withoutRouterSuffix(module)) "
+                "the bus removes Router from the end of an interface's name: say \(Name.withoutRouterSuffix(module)) "
                     + "instead of \(module)")
         }
     }

@@ -4,12 +4,12 @@ extension PackageTemplate {
         """
         import Strata
 
-        /// What \(names.provider) offers. The compiler checks both ends: the module imports this,
-        /// and so does whoever calls it.
+        /// The contract of \(names.provider). The module imports it, and so does each caller, so the
+        /// compiler checks both ends.
         public enum \(names.provider): Interface {
             public static let name = "\(names.provider)"
 
-            /// Greets somebody.
+            /// Greets a person.
             public struct Greet: Action {
                 public static let name = action("greet")
                 public var who: String
@@ -17,7 +17,7 @@ extension PackageTemplate {
 
                 public struct Reply: Codable, Sendable {
                     public var text: String
-                    /// How many were greeted so far.
+                    /// The number of greetings so far.
                     public var count: Int
 
                     public init(text: String, count: Int) {
@@ -27,7 +27,7 @@ extension PackageTemplate {
                 }
             }
 
-            /// Told to modules of later levels when somebody was greeted.
+            /// Sent to modules of later levels after each greeting.
             public struct Greeted: Broadcast {
                 public static let name = "\(prefix).greeted"
                 public var who: String
@@ -42,7 +42,7 @@ extension PackageTemplate {
         """
         \(imports("\(names.provider)Interface", "Strata"))
 
-        /// Greets, and counts how often it did.
+        /// Greets, and counts its greetings.
         @main
         final class \(names.provider)Module: Module {
             static let name = "\(names.provider)"
@@ -59,7 +59,7 @@ extension PackageTemplate {
 
             private func greet(_ request: \(names.provider).Greet) throws -> \(names.provider).Greet.Reply {
                 guard !request.who.isEmpty else {
-                    throw ModuleError("\(names.provider).nobody", "who is empty; say who is to be greeted")
+                    throw ModuleError("\(names.provider).nobody", "who is empty; give a name to greet")
                 }
                 count += 1
                 try bus.broadcast(\(names.provider).Greeted(who: request.who))
@@ -74,7 +74,7 @@ extension PackageTemplate {
         """
         \(imports("\(names.provider)Interface", "Strata"))
 
-        /// Asks \(names.provider) for greetings, and remembers the last ten that it was told of.
+        /// Asks \(names.provider) for greetings, and remembers the last ten broadcasts of them.
         @main
         final class \(names.caller)Module: Module {
             static let name = "\(names.caller)"
@@ -108,16 +108,16 @@ extension PackageTemplate {
         import StrataTesting
         import Testing
 
-        /// Each module runs as the process that it is, on a bus of the test's own; the test
-        /// plays the other modules.
+        /// Each test runs a module as a process, on its own bus. The test itself plays the
+        /// other module.
         @Suite(.timeLimit(.minutes(10)))
         struct \(names.provider)Tests {
-            /// The modules, as strata.yaml has them.
+            /// The modules of strata.yaml.
             private let table = AppTable.testing(
                 .manual("\(names.provider)", provides: ["\(names.provider)"]),
                 .manual("\(names.caller)", rank: 2, provides: ["\(names.caller)"]))
 
-            @Test func greetingIsAnsweredAndTold() throws {
+            @Test func greetingIsAnsweredAndBroadcast() throws {
                 try TestBus.run(table) { bus in
                     let caller = try bus.module(
                         "\(names.caller)",
@@ -130,7 +130,7 @@ extension PackageTemplate {
                 }
             }
 
-            @Test func nobodyIsNotGreeted() throws {
+            @Test func emptyNameIsRefused() throws {
                 try TestBus.run(table) { bus in
                     try bus.start(BuiltExecutable.path("\(names.provider)"), as: "\(names.provider)")
                     let tool = try bus.operator()

@@ -45,14 +45,14 @@ struct PackageTemplate {
                 \(dependency.declaration)
             ],
             targets: [
-                // What \(names.provider) offers: it and those who call it import this.
+                // The contract of \(names.provider), which it and its callers import.
                 .target(name: "\(names.provider)Interface", dependencies: [strata]),
 
-                // The modules, a program each.
+                // The modules, one program each.
                 .executableTarget(name: "\(names.provider)", dependencies: ["\(names.provider)Interface", strata]),
                 .executableTarget(name: "\(names.caller)", dependencies: ["\(names.provider)Interface", strata]),
 
-                // They are built before their tests run.
+                // Depends on the modules, so they are built before their tests run.
                 .testTarget(
                     name: "\(names.provider)Tests",
                     dependencies: [
@@ -68,7 +68,7 @@ struct PackageTemplate {
 
     private var manifest: String {
         """
-        # `strata check` judges this file, `strata up` runs what it says.
+        # `strata check` checks this file, `strata up` runs it.
         app: \(names.app)
         schemes: [\(names.app)]
         calls: layered   # a module calls interfaces of its own and earlier levels
@@ -94,7 +94,7 @@ struct PackageTemplate {
         """
         # \(names.app)
 
-        Two modules, each a process, on one bus: \(names.provider) greets and tells it, \(names.caller) asks
+        Two modules, each a process, on one bus: \(names.provider) greets and broadcasts it, \(names.caller) asks
         for greetings and remembers them.
 
             strata up --build     builds, then runs the app until ctrl-C
@@ -108,10 +108,10 @@ struct PackageTemplate {
 
         | where | what |
         |---|---|
-        | strata.yaml | the modules, their levels, who may do what |
-        | Sources/\(names.provider)Interface | what \(names.provider) offers, for both ends to import |
+        | strata.yaml | the modules, their levels, and what each may do |
+        | Sources/\(names.provider)Interface | the contract, which both modules import |
         | Sources/\(names.provider), Sources/\(names.caller) | the modules |
-        | Tests | each module as a process on a bus of the test's own: `swift test` |
+        | Tests | tests of each module as a process on its own bus: `swift test` |
 
         `strata run \(names.caller) -- lldb -- {}` runs a module in a debugger, in its place in the app.
 

@@ -20,8 +20,7 @@ struct StrataDependency {
             guard let own = Self.own else {
                 throw Failure(
                     .usage,
-                    "the package of strata isn't found around \(Programs.folder): say with --strata where it is, "
-                        + "a folder or a URL")
+                    "no package of strata is found above \(Programs.folder): give its folder or URL with --strata")
             }
             (place, isFolder, isOwn) = (own, true, true)
             return
@@ -67,8 +66,8 @@ struct StrataDependency {
         guard last != app, identity.lowercased() != app else {
             throw Failure(
                 .usage,
-                "SwiftPM would take \(app) for the package in \(place), whose last part is the same: take "
-                    + "another name")
+                "SwiftPM would take \(app) for the package in \(place), whose last part is the same: choose another "
+                    + "name")
         }
     }
 

@@ -18,7 +18,7 @@ struct Answer {
         } else {
             throw Failure(
                 .answer,
-                "the answer is no JSON; whoever sent it has a fault:\n    "
+                "the answer is not JSON; its sender has a fault:\n    "
                     + Printable.line(String(decoding: body.prefix(200), as: UTF8.self))
             )
         }
@@ -66,7 +66,7 @@ struct Failure: Error {
     init(_ error: BusError) {
         self.init(
             .answer, "\(Printable.line(error.code.rawValue)): \(Printable.indented(error.message))", code: error.code)
-        if error.ran == .maybe { message += "\nIt was delivered, and may have been done." }
+        if error.ran == .maybe { message += "\nIt was delivered, and may have been carried out." }
         if !error.body.isEmpty, let details = JSONText.compact(error.body) {
             message += "\n\(String(decoding: details, as: UTF8.self))"
         }
@@ -86,8 +86,8 @@ struct Failure: Error {
     init(quietFor milliseconds: UInt64) {
         self.init(
             .answer,
-            "deadline-exceeded: the stream was quiet for \(Duration.text(milliseconds)): --timeout TIME waits longer, "
-                + "and 0 without end",
+            "deadline-exceeded: the stream was quiet for \(Duration.text(milliseconds)): --timeout TIME waits "
+                + "longer, and 0 without limit",
             code: .deadlineExceeded)
     }
 

@@ -62,7 +62,7 @@ struct JudgementView {
     private func showRecipients(_ painter: Painter) {
         guard !judgement.recipients.isEmpty else {
             if judgement.checks.allSatisfy({ $0.name != StrataCore.Check.existence.name }) {
-                StandardOutput.write(line: "\nNobody observes it.")
+                StandardOutput.write(line: "\nNo module observes it.")
             }
             return
         }

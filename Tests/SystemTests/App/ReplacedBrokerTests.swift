@@ -104,7 +104,7 @@ struct ReplacedBrokerTests {
         #expect(try monitor.wait() == .exit(0))
         let words = monitor.outputText.split(separator: "\n").filter { $0.hasPrefix("strata: ") }
         #expect(words.count == 3 && words.last == "strata: the app ends", "\(words)")
-        #expect(words.first?.hasSuffix("; waiting 30 s at most for it to be back") == true)
+        #expect(words.first?.hasSuffix("; waiting up to 30 s for it to return") == true)
     }
 
     @Test(.promise("R.27")) func aReplacedBrokerSeesItsLaunchersEnd() throws {

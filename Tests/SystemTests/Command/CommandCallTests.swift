@@ -56,7 +56,7 @@ struct CommandCallTests {
         #expect(run.lines == ["1", "2"] && run.status == 1)
         #expect(
             run.error == "strata: deadline-exceeded: the stream was quiet for 300 ms: --timeout TIME waits longer, "
-                + "and 0 without end\n")
+                + "and 0 without limit\n")
         #expect(asked.first?.to == action)
     }
 

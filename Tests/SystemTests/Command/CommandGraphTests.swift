@@ -129,6 +129,6 @@ struct CommandGraphTests {
         let path = try folder.file("app.yaml", Self.manifest.replacing("fake", with: "other"))
         let (run, asked) = try await strata("graph", path, "--seen", "1s") { Self.say($0) }
         #expect(run.status == 2 && asked.isEmpty)
-        #expect(run.error.contains("is of the app other, and the bus at") && run.error.contains("of fake"))
+        #expect(run.error.contains("belongs to the app other, and the bus at") && run.error.contains("to fake"))
     }
 }

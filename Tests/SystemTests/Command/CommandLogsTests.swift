@@ -74,7 +74,7 @@ struct CommandLogsTests {
         for place in [0, 2, 4, 6] where said.count > place + 1 {
             #expect(
                 said[place].hasPrefix("strata: the connection to the bus at ")
-                    && said[place].hasSuffix("; waiting 30 s at most for it to be back"))
+                    && said[place].hasSuffix("; waiting up to 30 s for it to return"))
             #expect(said[place + 1].hasSuffix(" is back"))
         }
         #expect(said.last == "strata: the app ends: SIGTERM")
@@ -104,9 +104,9 @@ struct CommandLogsTests {
         let run = try await follow("--wait", "150ms", answers: [[.end]]).run
         #expect(run.status == 3 && ContinuousClock.now - begin >= .milliseconds(150))
         let said = run.error.split(separator: "\n")
-        #expect(said.count == 2 && said[0].hasSuffix("; waiting 150 ms at most for it to be back"), "\(run.error)")
+        #expect(said.count == 2 && said[0].hasSuffix("; waiting up to 150 ms for it to return"), "\(run.error)")
         #expect(
-            said[1].hasPrefix("strata: the app has ended, or its bus doesn't come back: after 150 ms, no bus at "))
+            said[1].hasPrefix("strata: the app has ended, or its bus did not return within 150 ms: no bus at "))
         let atOnce = try await follow("--wait", "0", answers: [[.end]]).run
         #expect(atOnce.status == 3 && atOnce.error.split(separator: "\n").count == 1, "\(atOnce.error)")
         #expect(atOnce.error.hasPrefix("strata: the connection to the bus at "))
@@ -128,7 +128,7 @@ struct CommandLogsTests {
         let bus = FakeBus(at: "\(folder.path)/bus.sock") { _ in [.end] }
         let logs = try ChildProgram(
             try BuiltExecutable.path("strata"), ["logs", "-f"], environment: ["STRATA_SOCKET": bus.path])
-        #expect(logs.firstLine().hasSuffix("waiting 30 s at most for it to be back"))
+        #expect(logs.firstLine().hasSuffix("waiting up to 30 s for it to return"))
         // Its signal handler is installed a moment later, and then present most of the time.
         while logs.end == nil, (try? logs.wait(within: .milliseconds(50))) == nil { logs.send(signal: SIGINT) }
         #expect(logs.end == .exit(0))

@@ -49,18 +49,18 @@ struct CommandNewTests {
     @Test(
         .promise("M.87"),
         arguments: [
-            (["My App"], "; my-app would be one"), ([""], "1 to 32"), (["9lives"], "a letter first"),
+            (["My App"], "; for instance my-app"), ([""], "1 to 32"), (["9lives"], "a letter first"),
             ([String(repeating: "a", count: 33)], "1 to 32"), (["strata"], "depends on"), (["yams"], "depends on"),
             (["a/b"], "a-b"), (["shop", "--modules", "Stock"], "two names"),
             (["shop", "--modules", "A", "B", "C"], "two names"),
             ([String(repeating: "A", count: 33)], "1 to 32"), (["_"], "1 to 32"), (["Strata"], "strata is the name of"),
-            (["shop", "--modules", "stock", "Front"], "a capital first; Stock would be one"),
+            (["shop", "--modules", "stock", "Front"], "a capital first; for instance Stock"),
             (["shop", "--modules", "Stock", "Stock"], "same name"),
             (["shop", "--modules", "Stock", "STOCK"], "same name"),
             (["shop", "--modules", "Stock", "StockInterface"], "same name"),
             (["shop", "--modules", "Bus", "Front"], "else"), (["shop", "--modules", "Stock", "Logging"], "else"),
             (["shop", "--modules", "Self", "Front"], "else"),
-            (["shop", "--modules", "My-mod", "Front"], "; MyMod would be one"),
+            (["shop", "--modules", "My-mod", "Front"], "; for instance MyMod"),
             (["shop", "--modules", "StockRouter", "Front"], "say Stock instead"),
             (["shop", "--strata", "/nowhere"], "No such file"), (["shop", "--strata", "/tmp"], "no package of strata"),
         ])
@@ -80,7 +80,7 @@ struct CommandNewTests {
     func capitalsMakeAValidNameWhichIsSaid(asked: String, name: String) async throws {
         let run = try await new(asked, "--path", "\(folder.path)/x")
         #expect(run.status == 0)
-        #expect(run.error == "strata: the app is named \(name), not \(asked): apps' names have a-z, 0-9 and - alone\n")
+        #expect(run.error == "strata: the app is named \(name), not \(asked): an app's name has only a-z, 0-9 and -\n")
         #expect(try JSON(parsing: run.output)["app"]?.string == name)
         #expect(try text("x/strata.yaml").contains("app: \(name)\n"))
         #expect(try text("x/Package.swift").contains("name: \"\(name)\""))
@@ -98,7 +98,7 @@ struct CommandNewTests {
         for place in ["file", "empty", "empty/"] {
             let run = try await new("shop", "--path", "\(folder.path)/\(place)")
             #expect(run.status == 2)
-            #expect(run.error.contains("is there already"), "\(run.error)")
+            #expect(run.error.contains("already exists"), "\(run.error)")
         }
         #expect(try text("file") == "mine")
         #expect(Set(folder.contents) == ["file", "empty"])

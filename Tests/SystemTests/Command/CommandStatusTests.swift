@@ -54,7 +54,7 @@ struct CommandStatusTests {
         #expect(lines[11].hasPrefix("Module1: it ended with exit code 1; and it was long"))
         #expect(lines[12].hasPrefix("    ") && lines[12].hasSuffix("…") && lines[13].hasPrefix("Module2: "))
         #expect(lines[25] == "Short: exited with 1")
-        #expect(lines[26] == "strata ps --why says more." && lines.count == 28)
+        #expect(lines[26] == "strata ps --why shows more." && lines.count == 28)
     }
 
     private static let short = #"{"name":"Short","state":"failed","reason":"exited with 1"}"#
@@ -160,9 +160,11 @@ struct CommandStatusTests {
         {"module":"E","declared":[],"seen":["F","G","H"]}]}]}
         """
     private static let advice = [
-        "A reports to 3 modules of its own level, basic (B, C; seen, not declared: D): move those to a later level, and "
+        "A reports to 3 modules of its own level, basic (B, C; seen, not declared: D): move those to a later level, "
+            + "and "
             + "one broadcast reaches all",
-        "E reports to 3 modules of its own level, topout (seen, not declared: F, G, H): move E to an earlier level, and "
+        "E reports to 3 modules of its own level, topout (seen, not declared: F, G, H): move E to an earlier level, "
+            + "and "
             + "one broadcast reaches all",
     ]
 

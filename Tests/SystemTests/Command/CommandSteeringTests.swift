@@ -34,7 +34,7 @@ struct CommandSteeringTests {
     @Test func downSaysThatTheBusIsStillThere() async throws {
         let (run, _) = try await strata("down", "--timeout", "1s") { _ in [.reply("{}")] }
         #expect(run.status == 1)
-        #expect(run.error.hasPrefix("strata: deadline-exceeded: fake was told to end"))
+        #expect(run.error.hasPrefix("strata: deadline-exceeded: fake was asked to end"))
     }
 
     @Test(.promise("M.83")) func emitSendsItsNameAndPolicy() async throws {
@@ -171,7 +171,7 @@ struct CommandSteeringTests {
     @Test func aMistypedCommandGetsTheNearest() async throws {
         let run = try await CommandRun.of(["cal", "Catalog/list"])
         #expect(
-            run.error == "strata: there is no command cal\nDid you mean call?\n`strata --help` shows those there are.\n"
+            run.error == "strata: there is no command cal\nDid you mean call?\n`strata --help` lists the commands.\n"
         )
         #expect(run.status == 2)
     }

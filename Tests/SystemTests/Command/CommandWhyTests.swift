@@ -157,7 +157,7 @@ struct CommandWhyTests {
             (["Notes", "Storge"], "Storge is no Interface/action"),
             (["Notes", "storage.chagned"], "mean storage.changed?"),
             (["Notes", "log.line", "--to", "Logg"], "names Logg\nDid you mean Log?"),
-            (["Notes", "log.line", "--to", "Log", "--broadcast"], "choose one of them"), (["Notes"], "Missing"),
+            (["Notes", "log.line", "--to", "Log", "--broadcast"], "Use only one of"), (["Notes"], "Missing"),
             (["Notes", "", "--broadcast"], "a name has 1 to 256 bytes"),
         ])
     func badUsageIsExitCodeTwoWithTheNearestNames(_ words: [String], _ message: String) async throws {

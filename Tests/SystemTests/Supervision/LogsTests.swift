@@ -113,7 +113,7 @@ struct LogsTests {
         }
         let words = logs.outputText.split(separator: "\n").filter { $0.hasPrefix("strata: ") }
         #expect(words.count == 3, "\(words)")
-        #expect(words.first?.hasSuffix("; waiting 30 s at most for it to be back") == true)
+        #expect(words.first?.hasSuffix("; waiting up to 30 s for it to return") == true)
         #expect(words.last?.hasPrefix("strata: the app ends") == true)
     }
 

@@ -26,7 +26,8 @@ public struct SocketChoice: Sendable, Equatable {
             if let given, given != socket.path {
                 throw LaunchError(
                     2,
-                    "--socket says \(given), and the service manager passed a socket on \(socket.path): leave --socket out"
+                    "--socket says \(given), and the service manager passed a socket on \(socket.path): leave "
+                        + "--socket out"
                 )
             }
             path = socket.path
@@ -60,7 +61,7 @@ public struct SocketChoice: Sendable, Equatable {
         case .foreign:
             throw LaunchError(2, "\(path) is there and is no socket; remove it, or give another --socket")
         case .unknown(let code):
-            throw LaunchError(2, "\(path) can't be looked at: \(String(cString: strerror(code)))")
+            throw LaunchError(2, "\(path) can't be examined: \(String(cString: strerror(code)))")
         }
     }
 
