@@ -18,7 +18,7 @@ struct ManifestErrorTests {
             errors(text) == [
                 ":2: authoriser: unknown key; did you mean authorizer?",
                 #":5: modules.Storage.restart: expected always, on-failure or never; found "sometimes""#,
-                ":7: modules.Storage.run: expected each key once; it is given in line 6 already",
+                ":7: modules.Storage.run: expected each key once; line 6 has it already",
                 ":8: hello: expected a time such as 500ms, 30s, 5m or 1h, not zero; found 10",
             ])
         let described = try? Manifest.load(path: "/nowhere/strata.yaml", environment: [:])
@@ -32,17 +32,16 @@ struct ManifestErrorTests {
             ("app: B", #":2: app: expected each key once"#),
             ("env: a b", #":2: env: expected a word; found "a b""#),
             ("env: [a]", ":2: env: expected a word; found a list"),
-            ("env: 1", ":2: env: expected a word, in quotes where YAML takes it for a number or a boolean; found 1"),
+            ("env: 1", ":2: env: expected a word, in quotes if YAML takes it for a number or a boolean; found 1"),
             (
                 "modules: {A: {observes: [true]}}",
-                ":2: modules.A.observes[0]: expected a name of 1 to 256 bytes, in quotes where YAML takes it for a number "
-                    + "or a boolean; found true"
+                ":2: modules.A.observes[0]: expected a name of 1 to 256 bytes, in quotes if YAML takes it for a number or a boolean; found true"
             ),
             ("schemes: a", ":2: schemes: expected a list; found \"a\""),
             ("schemes: [1a]", ":2: schemes[0]: expected a URL scheme"),
             ("schemes: [a, A]", ":2: schemes[1]: expected each name once"),
             ("schemes: [é]", ":2: schemes[0]: expected a URL scheme"),
-            ("levels: []", ":2: levels: expected one level at least"),
+            ("levels: []", ":2: levels: expected at least one level"),
             ("levels: [a, a]", ":2: levels[1]: expected each name once"),
             ("settings: {a: .inf}", ":2: settings.a: expected a finite number; found .inf"),
             ("settings: {a: [.nan]}", ":2: settings.a[0]: expected a finite number"),
@@ -207,13 +206,13 @@ struct ManifestErrorTests {
         ("", ": expected a mapping with app and modules; found an empty file"),
         ("# nothing", ": expected a mapping with app and modules; found an empty file"),
         ("[a]", ":1: expected a mapping with app and modules; found a list"),
-        ("env: a", ":1: app: expected the app's name; found no such key"),
+        ("env: a", ":1: app: expected the key app, the app's name; found none"),
         ("app: A", ":1: app: expected 1 to 32 of a-z, 0-9 and -; found \"A\""),
         ("app: a\nb: [", ":3: no YAML:"),
-        ("app: a\n\tb: c", ":2: no YAML: the line is indented by a tab; indent it by spaces"),
-        ("app: a\nmodules:\n  A:\n  \trun: [x]", ":4: no YAML: the line is indented by a tab"),
-        ("app: a\nmodules:\n\tA:", ":3: no YAML: the line is indented by a tab"),
-        ("app: a\n@b: c", ":2: no YAML: found character"),
+        ("app: a\n\tb: c", ":2: not YAML: the line is indented by a tab; indent it by spaces"),
+        ("app: a\nmodules:\n  A:\n  \trun: [x]", ":4: not YAML: the line is indented by a tab"),
+        ("app: a\nmodules:\n\tA:", ":3: not YAML: the line is indented by a tab"),
+        ("app: a\n@b: c", ":2: not YAML: found character"),
         ("app: a\n---\napp: b", ":2: expected one document; found another"),
         ("app: a\nsettings: {[a]: b}", ":2: expected a key that is a string"),
         ("app: a\nsettings: *b", ":2: this alias stands for nothing"),

@@ -121,7 +121,7 @@ extension BusCore {
         for peer in modules.draining where peer.module === module { end(peer, .shuttingDown, reason) }
         for peer in module.awaitingVouch.compactMap({ connections[$0] }) { judgeAgain(peer) }
         failWaiting(module, BusError(.unavailable, "\(reason): nobody starts it"))
-        change(module, .processIs(.absent), "its row is gone from the manifest")
+        change(module, .processIs(.absent), "its row was removed from the manifest")
         modules.remove(module)
     }
 

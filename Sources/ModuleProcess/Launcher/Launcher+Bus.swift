@@ -56,11 +56,11 @@ extension Launcher {
     func watchBus() {
         guard app.isRunning, link.absence >= Self.reach else { return }
         guard let keeper else {
-            end(Ending(code: 3, message: "there is no broker on \(settings.socket) for \(seconds(Self.reach))"))
+            end(Ending(code: 3, message: "there was no broker on \(settings.socket) for \(seconds(Self.reach))"))
             return
         }
         link.waitAnew()
-        console.say("the broker doesn't answer for \(seconds(Self.reach)): it is killed, and started again")
+        console.say("the broker did not answer for \(seconds(Self.reach)): it is killed, and started again")
         keeper.replace()
     }
 

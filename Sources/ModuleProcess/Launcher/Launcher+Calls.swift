@@ -46,7 +46,7 @@ extension Launcher {
                 call.id,
                 BusError(
                     .unavailable,
-                    "process \(loan.pid) is run by hand as \(name): end it, and what was there before is started again")
+                    "process \(loan.pid) is run by hand as \(name): end it, and the launcher starts what ran before")
             )
         }
         switch action {

@@ -14,7 +14,7 @@ extension Launcher {
             let process = try borrower(params)
             if let loan = supervisor.loan {
                 throw BusError(
-                    .unavailable, "process \(loan.pid) is run by hand as \(supervisor.name) already: end it before")
+                    .unavailable, "process \(loan.pid) is run by hand as \(supervisor.name) already: end it first")
             }
             if params["needsProgram"]?.bool == true { try checkProgram(of: supervisor) }
             // The process may be attached at once, which answers the call.
@@ -40,17 +40,17 @@ extension Launcher {
         guard user == geteuid() || user == 0 else {
             throw BusError(
                 .forbidden,
-                "process \(pid) is user \(user)'s: only user \(geteuid()), whose app this is, runs a module by "
-                    + "hand, or root")
+                "process \(pid) belongs to user \(user): only root and user \(geteuid()), who runs the app, can run "
+                    + "a module by hand")
         }
         switch Ancestors.descent(of: process, from: .own) {
         case .unrelated: return process
         case .itself, .descends:
-            throw BusError(.forbidden, "process \(pid) is the app's own: a module is run by hand from outside of it")
+            throw BusError(.forbidden, "process \(pid) belongs to the app: run a module by hand from outside the app")
         case .unknown:
             throw BusError(
                 .forbidden,
-                "the parents of process \(pid) changed while they were looked at, so it may be the app's own: try again"
+                "the parents of process \(pid) changed while they were read, so it may belong to the app: try again"
             )
         }
     }
@@ -58,7 +58,7 @@ extension Launcher {
     private func checkProgram(of supervisor: Supervisor) throws(BusError) {
         let process = supervisor.process
         guard let executable = process.executable else {
-            throw BusError(.unavailable, "the row of \(supervisor.name) has no `run`: say what is to be run")
+            throw BusError(.unavailable, "the row of \(supervisor.name) has no `run`: name the program to run")
         }
         if let problem = Executable.problem(executable, of: process) {
             throw BusError(.unavailable, "\(supervisor.name) can't be run: \(problem)")
@@ -68,7 +68,7 @@ extension Launcher {
     func lent(_ supervisor: Supervisor) {
         guard let loan = supervisor.loan else { return }
         vouch(for: supervisor)
-        console.say(of: supervisor.name, "process \(loan.pid), run by hand, has its place")
+        console.say(of: supervisor.name, "process \(loan.pid), run by hand, took its place")
         let process = supervisor.process
         var members: [JSON.Member] = [
             .init("token", .string(loan.token)), .init("socket", .string(settings.socket)),
@@ -88,7 +88,7 @@ extension Launcher {
     func loanEnded(_ supervisor: Supervisor, _ loan: Loan) {
         guard case .stopping(let stopping) = supervisor.machine.state else { return }
         let error = BusError(
-            .unavailable, "process \(loan.pid) does not get the place of \(supervisor.name): \(stopping.reason)")
+            .unavailable, "process \(loan.pid) could not take the place of \(supervisor.name): \(stopping.reason)")
         for waiter in waiters.lent(supervisor.name) { link.client.fail(waiter.id, error) }
     }
 

@@ -15,7 +15,7 @@ extension Launcher {
         ]
         link.call("vouch", body) { [weak self] answer in
             guard case .failure(let error) = answer, error.code != .died else { return }
-            self?.console.say(of: supervisor.name, "the broker does not take its token: \(error)")
+            self?.console.say(of: supervisor.name, "the broker refused its token: \(error)")
         }
     }
 
@@ -80,9 +80,9 @@ extension Launcher {
     }
 
     func couldNotReplace(_ supervisor: Supervisor, _ why: String) {
-        console.say(of: supervisor.name, "not replaced: \(why); process \(supervisor.machine.pid ?? 0) goes on")
+        console.say(of: supervisor.name, "not replaced: \(why); process \(supervisor.machine.pid ?? 0) continues")
         let error = BusError(
-            .unavailable, "\(supervisor.name) was not replaced: \(why); the process that there was goes on")
+            .unavailable, "\(supervisor.name) was not replaced: \(why); its process continues")
         for waiter in waiters.ready(supervisor.name) { link.client.fail(waiter.id, error) }
     }
 
@@ -91,7 +91,7 @@ extension Launcher {
     ///   request. It then leaves out the module's output.
     static func error(of name: String, _ settled: ModuleMachine.Settled, isForBus: Bool) -> BusError {
         switch settled {
-        case .absent(let reason): BusError(.unavailable, "\(name) was to start, and is stopped: \(reason)")
+        case .absent(let reason): BusError(.unavailable, "\(name) was stopped before it was ready: \(reason)")
         case .failed(let reason, let lines):
             BusError(.unavailable, "\(name) can't be started: \(ModuleMachine.with(isForBus ? [] : lines, reason))")
         }

@@ -28,7 +28,7 @@ extension Launcher {
         settings.manager.tell(.reloading)
         defer { settings.manager.tell(.ready) }
         guard let reload = settings.reload else {
-            return .failure(BusError(.unavailable, "this launcher has no manifest's file to read again"))
+            return .failure(BusError(.unavailable, "this launcher has no manifest file to read again"))
         }
         let manifest: Manifest
         switch reload() {

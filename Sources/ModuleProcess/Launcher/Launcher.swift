@@ -174,7 +174,8 @@ public final class Launcher {
         let names = order.deadlinePassed(at: loop.now)
         if !late.isEmpty {
             let time = seconds(settings.manifest.table.startup)
-            console.say("\(list(late)) did not do setUp within \(time): the others start without waiting for it")
+            console.say(
+                "\(list(late)) did not finish setUp within \(time): the other modules start without waiting for it")
         }
         proceed(names)
     }

@@ -39,7 +39,7 @@ struct StartProgress {
         case (1, false): return "the module, \(missed[0]), is not ready after \(time)"
         case (let count, true): return "all \(count) modules are ready after \(time)"
         case (let count, false):
-            return "\(count - missed.count) of \(count) modules are ready after \(time); not \(list(missed))"
+            return "\(count - missed.count) of \(count) modules are ready after \(time); not ready: \(list(missed))"
         }
     }
 
@@ -54,7 +54,7 @@ struct StartProgress {
             var entry = told[name] ?? Told(activity: activity, since: since, nextAfter: 1_000)
             let waited = now - min(entry.since, now)
             if waited >= entry.nextAfter {
-                lines.append((name, "waits \(activity), \(seconds(waited)) by now"))
+                lines.append((name, "waits \(activity), for \(seconds(waited)) so far"))
                 while entry.nextAfter <= waited { entry.nextAfter *= 3 }
             }
             entry.activity = activity

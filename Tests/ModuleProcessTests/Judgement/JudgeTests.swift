@@ -242,9 +242,9 @@ struct JudgeTests {
         #expect(notes.isAllowed)
         #expect(
             recipients(notes) == [
-                "Storage false 9: it is in an earlier level than the sender's, and broadcasts reach later levels only"
+                "Storage false 9: it is in an earlier level than the sender's, and broadcasts reach only later levels"
             ])
-        #expect(notes.changes.first?.first == "move Notes to an earlier level than those that observe it")
+        #expect(notes.changes.first?.first == "move Notes to an earlier level than its observers")
         let mistyped = try judge().broadcast("storage.chagned", from: "Storage")
         #expect(mistyped.code == .undeclared)
         #expect(mistyped.checks[0].reason.hasSuffix("; did you mean storage.changed?"))

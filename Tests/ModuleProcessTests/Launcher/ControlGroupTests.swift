@@ -137,7 +137,9 @@ struct ControlGroupTests {
         _ = machine.start(at: 0, reason: "test")
         _ = machine.spawned(7, at: 0)
         _ = machine.saw(.ready, pid: 7, reason: "", at: 10)
-        _ = machine.exited(.signal(SIGKILL), lastLines: [], because: "it came to its limit", at: 20)
-        #expect(machine.state == .settled(.failed("it came to its limit")) && machine.cause == "it came to its limit")
+        _ = machine.exited(.signal(SIGKILL), lastLines: [], because: "it reached its memory limit", at: 20)
+        #expect(
+            machine.state == .settled(.failed("it reached its memory limit"))
+                && machine.cause == "it reached its memory limit")
     }
 }

@@ -14,7 +14,7 @@ struct LauncherPartTests {
         #expect(progress.summary([("A", .ready), ("B", .open)], at: 2_000) == nil)
         #expect(
             progress.summary([("A", .ready), ("B", .missed), ("C", .missed)], at: 2_500)
-                == "1 of 3 modules are ready after 1.5 s; not B and C")
+                == "1 of 3 modules are ready after 1.5 s; not ready: B and C")
         #expect(progress.summary([("A", .ready)], at: 3_000) == nil)
     }
 

@@ -106,7 +106,7 @@ struct LauncherTests {
         try app.module("Good", rank: 1)
         try app.start()
         try app.until { app.broker.pid(of: "Good") != nil }
-        #expect(app.said("/nowhere/x isn't there; build it, or mend `run`"))
+        #expect(app.said("/nowhere/x isn't there; build it, or fix `run`"))
         #expect(app.said("is not executable; run chmod +x"))
         #expect(app.broker.reports(of: "Broken") == ["failed"])
         try app.end()
@@ -137,7 +137,7 @@ struct LauncherTests {
         try app.start()
         try app.getReady("Shop")
         // Readers of a journal need this, too.
-        let problem = "Shop/buy and 1 more have auth: true, and the app has no authorizer, so that each call is refused"
+        let problem = "Shop/buy and 1 more have auth: true, and the app has no authorizer, so each call is refused"
         try app.until { app.said(problem) }
         #expect(app.lines.contains { $0.hasPrefix("Shop     \(problem)") }, "\(app.lines)")
         let hints = ["try, in another terminal:", "    strata call Shop", "there, first:", "ctrl-C ends the app"]
@@ -256,7 +256,7 @@ struct LauncherTests {
         try app.module("Comes", rank: 2)
         let table = try app.ask("reload").get()
         #expect(table["modules"]?.array?.compactMap { $0["name"]?.string } == ["Stays", "Comes"])
-        try app.until { app.broker.pid(of: "Comes") != nil && app.said("stopped: its row is gone") }
+        try app.until { app.broker.pid(of: "Comes") != nil && app.said("stopped: its row was removed") }
         #expect(app.broker.pid(of: "Stays") == stays)
         #expect(kill(Int32(goes ?? 0), 0) != 0)
         #expect(throws: BusError.self) { try app.ask("start", ["module": "Goes"]).get() }

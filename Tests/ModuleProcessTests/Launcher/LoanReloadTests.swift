@@ -77,7 +77,8 @@ struct LoanReloadTests {
             Issue.record("no error: \(String(describing: answer))")
             return
         }
-        #expect(error.code == .unavailable && error.message.contains("its row is gone from the manifest"), "\(error)")
+        #expect(
+            error.code == .unavailable && error.message.contains("its row was removed from the manifest"), "\(error)")
         app.broker.answersRetire = true
         try app.until { vouched(app).count == 2 }
         #expect(!vouched(app).contains(borrower) && kill(Int32(launched), 0) != 0)

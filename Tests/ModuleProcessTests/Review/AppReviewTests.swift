@@ -51,7 +51,7 @@ struct AppReviewTests {
             ])
         #expect(
             try findings("guests: {level: topout, most: 1}\n\(rows)") == [
-                "8:9 advice modules.B.requires[1]: no row provides Storrage, so that only a guest can; did you mean Storage?"
+                "8:9 advice modules.B.requires[1]: no row provides Storrage, so only a guest can; did you mean Storage?"
             ])
     }
 
@@ -62,8 +62,8 @@ struct AppReviewTests {
                 + "adapters: {Need: {to: Late}}")
         let start =
             calls == "any"
-            ? "4:18 advice modules.A.requires[0]: Need is of B in the later level middle, and A in basic depends on it"
-            : "4:18 error modules.A.requires[0]: Need is of B in the later level middle, which calls: \(calls) keeps A"
+            ? "4:18 advice modules.A.requires[0]: Need belongs to B in the later level middle, and A in basic depends on it"
+            : "4:18 error modules.A.requires[0]: Need belongs to B in the later level middle, and calls: \(calls) keeps A"
         #expect(found.count == 1 && found[0].hasPrefix(start), "\(found)")
     }
 
@@ -83,7 +83,7 @@ struct AppReviewTests {
         }
         #expect(
             try reported(by: "topout") == [
-                "4:34 advice modules.Pen.reports.Ben: no row is named Ben, so that only a guest gets these; did you mean "
+                "4:34 advice modules.Pen.reports.Ben: no row is named Ben, so only a guest gets these; did you mean "
                     + "Pen?"
             ])
         #expect(
@@ -96,9 +96,9 @@ struct AppReviewTests {
     @Test func adapterThatAModuleBeatsAndURLsWithoutASchemeAreAdvice() throws {
         #expect(
             try findings("modules:\n  A: {provides: [I, J], urls: {h/x: I/x}}\nadapters:\n  I: {to: J}") == [
-                "3:25 advice modules.A.urls: the app has no URL scheme, so that none of its URLs can be opened: list one "
+                "3:25 advice modules.A.urls: the app has no URL scheme, so none of its URLs can be opened: list one "
                     + "in schemes",
-                "5:3 advice adapters.I: A provides I itself, which beats the adapter: it is never used",
+                "5:3 advice adapters.I: A provides I itself, so the adapter is never used",
             ])
     }
 
@@ -114,21 +114,19 @@ struct AppReviewTests {
         #expect(
             found == [
                 "3:18 error modules.A.observes[0]: b.done is broadcast by B in the later level middle, and broadcasts "
-                    + "reach later levels only: A in basic never gets it; report it, or move one of them",
-                "4:55 advice modules.B.observes[0]: no row broadcasts a.dnoe, or reports it to B, so that only an operator "
-                    + "sends it (strata notify), or a module that doesn't declare it; broadcasts reach middle from earlier "
+                    + "reach only later levels: A in basic never gets it; report it, or move one of them",
+                "4:55 advice modules.B.observes[0]: no row broadcasts a.dnoe, or reports it to B, so only an operator sends it (strata notify), or a module that doesn't declare it; broadcasts reach middle from earlier "
                     + "levels only; did you mean a.done?",
-                "4:63 error modules.B.observes[1]: b.done is broadcast by B itself, and broadcasts reach later levels "
-                    + "only: B in middle never gets it; report it, or move one of them",
-                "4:79 advice modules.B.observes[3]: no row broadcasts asked, or reports it to B, so that only an operator "
-                    + "sends it (strata notify), or a module that doesn't declare it; broadcasts reach middle from earlier "
+                "4:63 error modules.B.observes[1]: b.done is broadcast by B itself, and broadcasts reach only later "
+                    + "levels: B in middle never gets it; report it, or move one of them",
+                "4:79 advice modules.B.observes[3]: no row broadcasts asked, or reports it to B, so only an operator sends it (strata notify), or a module that doesn't declare it; broadcasts reach middle from earlier "
                     + "levels only; B reports it to A",
             ])
         // A guest may send it, except under `declared`. What the row broadcasts still reaches no
         // module.
         #expect(
             try findings("guests: {level: basic, most: 1}\n\(text)") == [
-                "5:35 advice modules.B.broadcasts[0]: A in basic observes b.done, and broadcasts reach later levels only: it "
+                "5:35 advice modules.B.broadcasts[0]: A in basic observes b.done, and broadcasts reach only later levels: it "
                     + "never gets the one of B in middle; report it, or move one of them"
             ])
         #expect(try findings("guests: {level: basic, most: 1}\ncalls: declared\n\(text)").count == 4)
@@ -148,9 +146,9 @@ struct AppReviewTests {
             """
         #expect(
             try findings(text).map { $0.prefix { $0 != ";" } } == [
-                "5:35 advice modules.C.broadcasts[0]: B in middle observes x, and broadcasts reach later levels only: it "
+                "5:35 advice modules.C.broadcasts[0]: B in middle observes x, and broadcasts reach only later levels: it "
                     + "never gets the one of C in topout",
-                "5:38 advice modules.C.broadcasts[1]: B in middle observes y, and broadcasts reach later levels only: it "
+                "5:38 advice modules.C.broadcasts[1]: B in middle observes y, and broadcasts reach only later levels: it "
                     + "never gets the one of C in topout",
             ])
         // One observer that it reaches is enough.
@@ -163,8 +161,7 @@ struct AppReviewTests {
         #expect(
             try findings(
                 "modules:\n  A: {run: [a], idle: 5s}\n  B: {run: [b], provides: [B], start: on-demand, idle: 5s}") == [
-                    "3:23 advice modules.A.idle: idle has no effect with start: eager: only a module that starts on demand is "
-                        + "stopped when nobody asks for it; set start: on-demand, or leave idle out"
+                    "3:23 advice modules.A.idle: idle has no effect with start: eager: only a module that starts on demand is stopped when it is idle; set start: on-demand, or leave idle out"
                 ])
     }
 
@@ -198,7 +195,7 @@ struct AppReviewTests {
         let hello = #""interfaces":{"A":{}},"urls":[{"host":"a","path":"one","to":"A/x"}]"#
         #expect(
             try findings("schemes: [x]\nmodules:\n  A: {provides: [A]}", ["A": hello]) == [
-                #"4:3 error modules.A.urls: the module has a URL of the host a that none can match: the URL pattern "one" "#
+                #"4:3 error modules.A.urls: the module has a URL of the host a that nothing can match: the URL pattern "one" "#
                     + #"does not start with "/"; write /segment/segment, or / for the host alone"#
             ])
     }
@@ -240,8 +237,7 @@ struct AppReviewTests {
         #expect(try findings(text, ["B": #""observes":["x.done","x.doen","y"]"#]).count == 1)
         #expect(
             try findings("modules:\n  A: {level: topout, broadcasts: [x]}") == [
-                "3:35 advice modules.A.broadcasts[0]: A is in the last level, topout, from where a broadcast reaches "
-                    + "nobody: report it, or move A to an earlier one"
+                "3:35 advice modules.A.broadcasts[0]: A is in the last level, topout, from where a broadcast reaches no module: report it, or move A to an earlier one"
             ])
     }
 
@@ -250,7 +246,7 @@ struct AppReviewTests {
         #expect(try findings(text) == [])
         #expect(
             try findings(text, ["A": #""observes":["log.line"]"#]) == [
-                "4:31 advice modules.B.reports.A[1]: A doesn't observe log.lien, so that the report reaches nobody; did you "
+                "4:31 advice modules.B.reports.A[1]: A doesn't observe log.lien, so no observer gets the report; did you "
                     + "mean log.line?"
             ])
     }
@@ -280,8 +276,7 @@ struct AppReviewTests {
         #expect(
             try findings(text, ["A": "", "B": #""events":["app.clean","app.tidyy","app.moduleLost"]"#]) == [
                 "4:13 advice modules.A.emits[0]: no module declares the event app.tidy; did you mean app.tidyy?",
-                "5:3 advice modules.B: the module declares the event app.tidyy, which no row emits, so that only an operator "
-                    + "does (strata emit); did you mean app.tidy?",
+                "5:3 advice modules.B: the module declares the event app.tidyy, which no row emits, so only an operator does (strata emit); did you mean app.tidy?",
             ])
     }
 
@@ -312,7 +307,10 @@ struct AppReviewTests {
         .promise("M.51"),
         arguments: [
             (#"{"actions":{"autorize":{}}}"#, "P has no action Auth/authorize, which the bus asks before each action"),
-            (#"{"instances":"multiple"}"#, "Auth, of P, has instances: multiple, and the bus asks without an instance"),
+            (
+                #"{"instances":"multiple"}"#,
+                "Auth, of P, has instances: multiple, and the bus calls it without an instance"
+            ),
         ])
     func authorizerMustHaveWhatItIsAsked(_ interface: String, _ message: String) throws {
         let found = try findings(
@@ -324,8 +322,7 @@ struct AppReviewTests {
         let hello = #""interfaces":{"I":{"actions":{"a":{"auth":true},"b":{},"c":{"auth":true}}}}"#
         #expect(
             try findings("modules:\n  P: {provides: [I]}", ["P": hello]) == [
-                "3:18 error modules.P.provides[0]: I/a and 1 more have auth: true, and the app has no authorizer, so that "
-                    + "each call is refused (unauthorized): name one in authorizer"
+                "3:18 error modules.P.provides[0]: I/a and 1 more have auth: true, and the app has no authorizer, so each call is refused (unauthorized): name one in authorizer"
             ])
     }
 
@@ -351,10 +348,10 @@ struct AppReviewTests {
             """
         #expect(
             try findings(text, ["A": hello]).map { $0.prefix { $0 != ";" } } == [
-                "4:12 error modules.A.level: the row says middle, and the module topout: mend one of them",
-                "5:5 error modules.A.provides: the module brings the interface B, which is B's",
-                "5:5 advice modules.A.provides: the module brings the interface Aa, and its row doesn't name it: until the "
-                    + "module is there nobody waits for it, and another may take it",
+                "4:12 error modules.A.level: the row says middle, and the module topout: fix one of them",
+                "5:5 error modules.A.provides: the module provides the interface B, which belongs to B",
+                "5:5 advice modules.A.provides: the module provides the interface Aa, and its row doesn't list it: requests "
+                    + "don't wait for it, and another module may take it",
                 "5:16 error modules.A.provides[0]: the module lacks the interface A",
                 "6:19 advice modules.A.requires[1]: the row says that A requires C, and the module doesn't",
                 "7:16 advice modules.A.observes[0]: the row says that A observes b.done, and the module doesn't",

@@ -116,7 +116,7 @@ struct RuntimeConnectionTests {
             harness.runtime.start()
             await harness.ended()
             #expect(harness.exit?.code == 1)
-            #expect(harness.exit?.line?.contains("is the app up?") == true)
+            #expect(harness.exit?.line?.contains("is the app running?") == true)
         }
     }
 

@@ -67,7 +67,7 @@ struct SimulationScenarioTests {
     }
 
     @Test func aBusThatStaysAwayIsGivenUpAfterItsTime() throws {
-        #expect(try play("bus-gone").contains("and tried to come back for 30 s"))
+        #expect(try play("bus-gone").contains("and could not reconnect within 30 s"))
     }
 
     @Test(arguments: [

@@ -56,7 +56,7 @@ struct ReloadedAppTests {
             let refused = try tool.ask("Top/call", ["to": "Base/echo", "body": 2])
             #expect(refused.message.contains("undeclared"), "\(refused)")
             #expect(try tool.asked("Base/facts")["pid"] == base)
-            try app.until { app.said("tearDown Goes") && app.said("stopped: its row is gone") }
+            try app.until { app.said("tearDown Goes") && app.said("stopped: its row was removed") }
             try tool.refused("Goes/echo", 1, with: "unknown-interface")
             #expect(try row("Goes", tool) == nil)
         }

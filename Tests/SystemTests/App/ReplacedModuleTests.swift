@@ -132,7 +132,7 @@ struct ReplacedModuleTests {
             let restart = try tool.call("launcher/restart", ["module": "Shop"])
             try app.running.until { app.running.said("waits in setUp") }
             kill(old, SIGKILL)
-            try app.running.until { app.running.said("has its place") }
+            try app.running.until { app.running.said("took its place") }
             let call = try tool.call("Shop/facts")
             let new = try #require(app.running.children().first { !before.contains($0) })
             kill(new, SIGUSR1)

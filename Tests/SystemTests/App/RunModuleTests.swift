@@ -103,7 +103,7 @@ struct RunModuleTests {
         defer { unlink(fifo) }
         // It is no module until the test lets it start.
         let program = try run(app, "Top", "--", "/bin/sh", "-c", #"read go < "$1"; exec "$0""#, "{}", fifo)
-        try app.running.until { app.running.said("run by hand, has its place") }
+        try app.running.until { app.running.said("run by hand, took its place") }
         let call = try tool.call("Top/facts")
         for (command, code) in [("stop", "unavailable"), ("restart", "unavailable")] {
             try tool.refused("launcher/\(command)", ["module": "Top"], with: code)

@@ -47,8 +47,8 @@ struct CommandCheckTests {
         let free = try await CommandRun.of(["check", any, "--static"])
         #expect(
             free.error == """
-                \(any):4: modules.Storage.requires[0]: advice: NoteLogin is of Notes in the later level middle, and Storage \
-                in basic depends on it; calls: any lets it, and layered would not: open a URL, or move one of them
+                \(any):4: modules.Storage.requires[0]: advice: NoteLogin belongs to Notes in the later level middle, and Storage \
+                in basic depends on it; calls: any allows that, and layered would not: open a URL, or move one of them
                 \(any):4: modules.Storage.reports.Notes: Notes is in the later level middle, and Storage in basic; \
                 reports go to the same or an earlier level: broadcast, or move one of them
                 \(any):5: modules.Log.requires[0]: no row provides Storrage, and there are no guests; did you mean Storage?
@@ -56,7 +56,8 @@ struct CommandCheckTests {
                 """)
         #expect(free.status == 2)
         let strict = try await CommandRun.of(["check", layered, "--static"])
-        #expect(strict.error.contains("modules.Storage.requires[0]: NoteLogin is of Notes in the later level middle"))
+        #expect(
+            strict.error.contains("modules.Storage.requires[0]: NoteLogin belongs to Notes in the later level middle"))
         #expect(strict.lines.count == 4)
         let guests = Self.rows.replacing("CALLS", with: "any\nguests: {level: topout, most: 1}")
         let open = try await CommandRun.of(["check", try folder.file("guests.yaml", guests), "--static"])

@@ -131,9 +131,9 @@ struct CommandDescribeTests {
             ])
         #expect(
             problems(run) == [
-                "modules.A.level: the row says basic, and the module topout: mend one of them",
+                "modules.A.level: the row says basic, and the module topout: fix one of them",
                 "modules.A.urls.h/x/:y: h/x/:y leads to A/one, which has instances: multiple",
-                "modules.B.provides: the module brings the interface A, which is A's",
+                "modules.B.provides: the module provides the interface A, which belongs to A",
                 "modules.B.urls: the module's URL h/x/:z is A's: choose another path",
                 "modules.C.urls: the module's URL h/c leads to D/one, and the module has no interface D",
             ])
@@ -150,7 +150,7 @@ struct CommandDescribeTests {
                 "modules.A.reports.B: B is in the later level topout", "modules.A.requires: no row provides Nobody",
             ])
         let layered = try await check(rows, calls: "layered", hellos: hellos)
-        #expect(layered.error.contains("modules.A.requires[0]: Late is of B in the later level topout"))
+        #expect(layered.error.contains("modules.A.requires[0]: Late belongs to B in the later level topout"))
         let declared = try await check(
             "  A: {run: [a], level: topout, broadcasts: [b]}\n  B: {run: [b]}", calls: "declared",
             hellos: ["a": #""requires":["Late"],"broadcasts":["b","c"],"reports":{"B":["x"]}"#, "b": hellos["b"]!])
@@ -170,14 +170,14 @@ struct CommandDescribeTests {
         #expect(run.output.contains("\"undescribed\":[\"A\",\"B\"]"))
         #expect(
             run.error.split(separator: "\n").map(stripped) == [
-                "modules.A.run: advice: it did not describe itself (--describe): what it printed is no JSON; its row is taken "
+                "modules.A.run: advice: it did not describe itself (--describe): what it printed is not JSON; its row is taken "
                     + "at its word",
                 "modules.B.run: advice: it did not describe itself (--describe): it ended with exit code 64; it wrote: no such "
                     + "option; its row is taken at its word",
             ])
         let odd = try await check("  A: {run: [a]}", hellos: ["a": #""interfaces":[]"#])
         #expect(odd.status == 2)
-        #expect(odd.error.contains("its description can't be understood: its interfaces are no object"))
+        #expect(odd.error.contains("its description can't be understood: its interfaces must be an object"))
     }
 
     /// It would crash at its start, too. Its quoted output is bounded, and controls no terminal.
@@ -209,7 +209,7 @@ struct CommandDescribeTests {
             "  A: {run: [a], env: {FOLDER: \(folder.path)}}",
             scripts: ["a": "sleep 1000 & echo $$ $! >$FOLDER/pids; wait"])
         #expect(run.status == 0)
-        #expect(run.error.contains("it printed no hello within 5 s"))
+        #expect(run.error.contains("it printed no description within 5 s"))
         let pids = UpProcess.text(of: folder.path + "/pids").split(whereSeparator: \.isWhitespace).compactMap {
             Int32($0)
         }

@@ -154,7 +154,7 @@ struct CommandWhyTests {
         .promise("M.61"),
         arguments: [
             (["Nots", "Storage/load"], "names Nots\nDid you mean Notes?"),
-            (["Notes", "Storge"], "Storge is no Interface/action"),
+            (["Notes", "Storge"], "Storge is not an Interface/action"),
             (["Notes", "storage.chagned"], "mean storage.changed?"),
             (["Notes", "log.line", "--to", "Logg"], "names Logg\nDid you mean Log?"),
             (["Notes", "log.line", "--to", "Log", "--broadcast"], "Use only one of"), (["Notes"], "Missing"),

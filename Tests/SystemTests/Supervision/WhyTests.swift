@@ -97,9 +97,9 @@ struct WhyTests {
             "Hangs": /it did not answer setUp within [0-9]+ m?s|it ended with .* before it was ready/,
             "Quits": /it ended with exit code 9 before it was ready/,
             "Silent": /it did not say hello to the bus within [0-9]+ m?s, and was ended/,
-            "Missing": /nothing isn't there; build it, or mend `run`/,
+            "Missing": /nothing isn't there; build it, or fix `run`/,
             "Plain": /plain is not executable; run chmod \+x/,
-            "Text": /is no program for this machine; a script needs a first line such as #!\/bin\/sh/,
+            "Text": /is not a program for this machine; a script needs a first line such as #!\/bin\/sh/,
             "Interpreter": /can't be started: the interpreter that its first line names, or a loader/,
             "Folder": /its folder .*nowhere can't be entered/,
         ]

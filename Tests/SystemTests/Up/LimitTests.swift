@@ -17,7 +17,7 @@ struct LimitTests {
         try app.start()
         try app.until { app.lines.contains { $0.hasPrefix("Big ") && $0.contains("failed") } }
         let line = try #require(app.lines.first { $0.hasPrefix("Big ") && $0.contains("failed") })
-        #expect(line.contains("of memory, and its limit is 20 MiB, and was ended"), "\(line)")
+        #expect(line.contains("of memory, over its limit of 20 MiB, and was ended"), "\(line)")
         try app.until { app.said("Small  | full") }
         #expect(!app.said("Small    failed"))
         app.signal(SIGINT)

@@ -96,7 +96,7 @@ struct UpTests {
         try app.write("plain", "text", mode: 0o644)
         try app.start()
         try app.until { app.said("Good    | here") && app.said("Silent    failed") }
-        #expect(app.said("Missing   failed: \(app.folder)/bin/nothing isn't there; build it, or mend `run`"))
+        #expect(app.said("Missing   failed: \(app.folder)/bin/nothing isn't there; build it, or fix `run`"))
         #expect(
             app.said(
                 "Shell     failed: \(app.folder)/sh isn't there, and PATH isn't searched for `run`: write /usr/bin/sh, or "
@@ -173,7 +173,7 @@ struct UpTests {
         try app.start(command)
         #expect(try app.ended() == .code(2))
         #expect(app.lines.count == 2)
-        #expect(app.said(":4: modules.A.requires[0]: B is of B in the later level middle"))
+        #expect(app.said(":4: modules.A.requires[0]: B belongs to B in the later level middle"))
         #expect(app.said(":4: modules.A.reports.B: B is in the later level middle"))
         #expect(!app.isThere(app.socket))
     }

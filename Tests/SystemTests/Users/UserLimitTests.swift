@@ -33,7 +33,7 @@ extension SharedFolderTests {
                     && running.said("Other  | process") && running.said("Own    | process")
             }
             #expect(running.said("Files  | opened 19"))
-            #expect(running.said("of memory, and its limit is 20 MiB, and was ended"))
+            #expect(running.said("of memory, over its limit of 20 MiB, and was ended"))
             for module in ["Other", "Own"] {
                 let line = try #require(running.lines.first { $0.hasPrefix("\(module) ") && $0.contains("| process ") })
                 let pid = try #require(line.split(separator: " ").last.flatMap { Int32($0) })

@@ -70,14 +70,17 @@ public struct ModuleDescriber {
             throw Failure(isError: true, message: problem)
         }
         let end = try run(row, process, executable, loop)
-        guard let exit = end.exit else { throw silent("it printed no hello within \(seconds(Self.patience))", end) }
+        guard let exit = end.exit else {
+            throw silent(
+                "it printed no description within \(seconds(Self.patience))", end)
+        }
         guard exit == .code(0) else {
             guard end.isCrash else { throw silent("it ended with \(exit)", end) }
             throw Failure(
                 isError: true,
                 message: "it crashed when it was asked to describe itself (--describe): \(exit)\(end.words)")
         }
-        guard let json = try? JSON(parsing: end.output) else { throw silent("what it printed is no JSON", end) }
+        guard let json = try? JSON(parsing: end.output) else { throw silent("what it printed is not JSON", end) }
         do throws(ModuleDescription.Malformed) { return try ModuleDescription(json) } catch {
             throw Failure(isError: true, message: "its description can't be understood: \(error.message)")
         }

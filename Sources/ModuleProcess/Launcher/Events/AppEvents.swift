@@ -58,11 +58,11 @@ final class AppEvents {
             watcher = try PressureWatcher(loop, path: source.path, trigger: source.trigger) { [unowned self] event in
                 switch event {
                 case .pressure: pressureCame(source)
-                case .ended: console.say("\(source.path) has ended: nobody emits app.memoryPressure any more")
+                case .ended: console.say("\(source.path) has ended: app.memoryPressure is no longer emitted")
                 }
             }
         } catch {
-            console.say("nobody emits app.memoryPressure: \(error)")
+            console.say("app.memoryPressure is not emitted: \(error)")
         }
     }
 
@@ -92,7 +92,7 @@ final class AppEvents {
         case .halt:
             if mayHalt { raise(SIGSTOP) }
         case .resume:
-            console.say("SIGCONT: the app goes on")
+            console.say("SIGCONT: the app is resumed")
             emit("resume")
         }
     }

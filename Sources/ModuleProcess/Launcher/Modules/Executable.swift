@@ -30,21 +30,23 @@ enum Executable {
         var status = stat()
         guard stat(folder, &status) == 0 else {
             return
-                "its folder \(folder) can't be entered: \(String(cString: strerror(errno))); make it, or mend `folder`"
+                "its folder \(folder) can't be entered: \(String(cString: strerror(errno))); make it, or fix `folder`"
         }
-        guard status.st_mode & S_IFMT == S_IFDIR else { return "its folder \(folder) is no folder; mend `folder`" }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            return "its folder \(folder) is not a folder; fix `folder`"
+        }
         guard stat(path, &status) == 0 else {
             return errno == ENOENT
-                ? "\(path) isn't there; build it, or mend `run`"
-                : "\(path) can't be looked at: \(String(cString: strerror(errno)))"
+                ? "\(path) isn't there; build it, or fix `run`"
+                : "\(path) can't be examined: \(String(cString: strerror(errno)))"
         }
-        guard status.st_mode & S_IFMT == S_IFREG else { return "\(path) is no file; mend `run`" }
+        guard status.st_mode & S_IFMT == S_IFREG else { return "\(path) is not a file; fix `run`" }
         guard access(path, X_OK) == 0 else { return "\(path) is not executable; run chmod +x \(path)" }
         return ProgramFile.isProgram(path) ? nil : noProgram(path)
     }
 
     private static func noProgram(_ path: String) -> String {
-        "\(path) is no program for this machine; a script needs a first line such as #!/bin/sh"
+        "\(path) is not a program for this machine; a script needs a first line such as #!/bin/sh"
     }
 
     /// Explains why a start failed.
@@ -55,7 +57,7 @@ enum Executable {
         case ENOENT:
             "\(path) can't be started: the interpreter that its first line names, or a loader that it needs, isn't there"
         case EACCES:
-            "\(path) can't be started: its user may not execute it, or not enter its folder"
+            "\(path) can't be started: its user may not execute it, or may not enter its folder"
         case EPERM:
             "\(path) can't be started as another user: the launcher isn't root"
         default:

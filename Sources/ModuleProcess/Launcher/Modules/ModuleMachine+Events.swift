@@ -170,7 +170,7 @@ extension ModuleMachine {
             case .initializing: return doom(at: now, reason: "it hangs in initialize", grace: grace)
             case .reconnecting:
                 return doom(
-                    at: now, reason: "it lost the bus and did not come back within \(seconds(Self.reconnect))",
+                    at: now, reason: "it lost the bus and did not reconnect within \(seconds(Self.reconnect))",
                     grace: grace)
             case .doomed:
                 run.deadline = nil

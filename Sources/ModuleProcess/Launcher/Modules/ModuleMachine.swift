@@ -192,9 +192,9 @@ struct ModuleMachine {
         case .running(let run):
             switch run.phase {
             case .spawned: return "to say hello to the bus"
-            case .joined: return "for those before it"
+            case .joined: return "for the modules before it"
             case .settingUp: return "in its setUp"
-            case .setUp: return "after its setUp, for the others'"
+            case .setUp: return "after its setUp, for other modules' setUp"
             case .initializing: return "in its initialize"
             case .ready: return nil
             case .reconnecting: return "to connect again"

@@ -148,7 +148,7 @@ final class SupervisedProcess {
             if let processes = process.limits.processes { try ProcessControl.limitProcesses(of: pid, to: processes) }
         } catch {
             owner.console.say(
-                of: process.name, "its limits could not be set, and hold from its next start: \(error)")
+                of: process.name, "its limits could not be set; they apply from its next start: \(error)")
         }
     }
 

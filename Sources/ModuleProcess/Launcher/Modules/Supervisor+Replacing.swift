@@ -16,7 +16,7 @@ extension Supervisor {
         case .failure(let problem): owner.couldNotReplace(self, problem.message)
         case .success(let next):
             replacement = next
-            owner.console.say(of: name, "process \(next.pid) is to take over: \(reason)")
+            owner.console.say(of: name, "process \(next.pid) will take over: \(reason)")
             owner.vouch(for: self)
             // Hello, setUp and initialize may each take `startup`.
             let time = 3 * machine.policy.startup + Self.slack
@@ -59,7 +59,7 @@ extension Supervisor {
         guard let next = replacement, machine.isRunning else { return false }
         endReplacing()
         current = next
-        owner.console.say(of: name, "it ended with \(exit); process \(next.pid) has its place")
+        owner.console.say(of: name, "it ended with \(exit); process \(next.pid) took its place")
         change { $0.replaced(by: next.pid, spawnedAt: next.startedAt, isReady: false, at: owner.loop.now) }
         return true
     }
@@ -97,7 +97,7 @@ extension Supervisor {
 
     /// The broker has gone, and its knowledge of the replacement is lost.
     func busWent() {
-        if replacement != nil { giveUpReplacement("the broker is gone") }
+        if replacement != nil { giveUpReplacement("the broker has ended") }
         for one in draining { one.end(in: 0, grace: min(max(1, machine.policy.stop), 1_000)) }
         change { $0.busWent(at: owner.loop.now) }
     }
@@ -135,8 +135,8 @@ extension Supervisor {
         for action in actions where !quarantined.contains(action) {
             owner.console.say(
                 of: name,
-                "\(action) is quarantined for \(seconds(process.backoff.reset)): it was alone open at "
-                    + "three deaths; strata restart \(name) ends that")
+                "\(action) is quarantined for \(seconds(process.backoff.reset)): it was the only open action at "
+                    + "three deaths; strata restart \(name) ends the quarantine")
         }
         quarantined = actions
     }

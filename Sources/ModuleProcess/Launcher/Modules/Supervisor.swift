@@ -177,7 +177,7 @@ final class Supervisor {
     /// Ends the module, because its row was removed from the manifest.
     func remove() {
         isRemoved = true
-        change { $0.stop(at: owner.loop.now, reason: "its row is gone from the manifest") }
+        change { $0.stop(at: owner.loop.now, reason: "its row was removed from the manifest") }
     }
 
     /// Starts the module.
@@ -327,7 +327,7 @@ final class Supervisor {
         guard let most = process.limits.memory else { return }
         for one in all {
             guard let used = ProcessFiles.memory(of: one.pid), used > most else { continue }
-            let reason = "it uses \(mebibytes(used)) of memory, and its limit is \(mebibytes(most))"
+            let reason = "it uses \(mebibytes(used)) of memory, over its limit of \(mebibytes(most))"
             if one === current {
                 change { $0.doom(at: owner.loop.now, reason: reason, grace: 0) }
             } else {
@@ -338,7 +338,7 @@ final class Supervisor {
     }
 
     private var overMemory: String {
-        "it came to its limit of \(mebibytes(process.limits.memory ?? 0)) of memory, and the kernel killed it"
+        "it reached its memory limit of \(mebibytes(process.limits.memory ?? 0)), and the kernel killed it"
     }
 
     private func mebibytes(_ bytes: UInt64) -> String {

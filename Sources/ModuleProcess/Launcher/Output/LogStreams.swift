@@ -27,7 +27,8 @@ struct LogStreams {
     mutating func open(_ id: UInt64, credit: UInt64, _ request: LogRequest) throws(BusError) {
         guard readers.count < LogReader.most else {
             throw BusError(
-                .overloaded, "\(LogReader.most) read the modules' lines already (launcher/logs): end one of them")
+                .overloaded,
+                "\(LogReader.most) clients read the modules' lines already (launcher/logs): end one of them")
         }
         readers.append(
             LogReader(

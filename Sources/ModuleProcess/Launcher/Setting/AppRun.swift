@@ -79,7 +79,7 @@ public enum AppRun {
         let refused = settings.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
         let isColoured = settings.isForPerson && !refused && settings.environment["TERM"] != "dumb"
         let console = Console(sink, isColoured: isColoured)
-        var ending = Launcher.Ending(code: 1, message: "the app ended without saying why")
+        var ending = Launcher.Ending(code: 1, message: "the app ended without giving a reason")
         do {
             let loop = try Loop()
             let launcher = try Launcher(loop, settings, console: console)

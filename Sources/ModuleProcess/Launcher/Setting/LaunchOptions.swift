@@ -8,11 +8,11 @@ public enum LaunchOptions {
     public static func adding(_ words: [String], to options: JSON) throws(LaunchError) -> JSON {
         guard !words.isEmpty else { return options }
         guard var members = options.object else {
-            throw LaunchError(2, "the manifest's launchOptions are no mapping, so nothing can be added to them")
+            throw LaunchError(2, "the manifest's launchOptions are not a mapping, so nothing can be added to them")
         }
         for word in words {
             guard let equals = word.firstIndex(of: "="), equals != word.startIndex else {
-                throw LaunchError(2, "expected KEY=VALUE behind --; found \(word)")
+                throw LaunchError(2, "expected KEY=VALUE after --; found \(word)")
             }
             let name = String(word[..<equals])
             let text = String(word[word.index(after: equals)...])
@@ -47,7 +47,7 @@ enum SpansOption {
     /// because spans reveal what the app does.
     /// - Returns: The absolute path, because modules have other working directories.
     static func prepare(_ path: String) throws(LaunchError) -> String {
-        guard !path.isEmpty else { throw LaunchError(2, "--spans wants a file's name") }
+        guard !path.isEmpty else { throw LaunchError(2, "--spans needs a file name") }
         let path = path.hasPrefix("/") ? path : "\(SocketChoice.currentFolder)/\(path)"
         // A pipe without a reader then fails at once, instead of blocking.
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
@@ -74,7 +74,8 @@ public enum Programs {
         let path = folder + "/strata-broker"
         guard access(path, X_OK) == 0 else {
             throw LaunchError(
-                2, "\(path) isn't there or can't be executed; it belongs beside the program strata: build both")
+                2,
+                "\(path) isn't there or can't be executed; it belongs in the folder of the program strata: build both")
         }
         return path
     }

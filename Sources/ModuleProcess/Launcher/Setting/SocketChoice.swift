@@ -59,7 +59,7 @@ public struct SocketChoice: Sendable, Equatable {
                 3,
                 "an app runs on \(path) already; end it with `strata down --socket \(path)`, or give another --socket")
         case .foreign:
-            throw LaunchError(2, "\(path) is there and is no socket; remove it, or give another --socket")
+            throw LaunchError(2, "\(path) exists and is not a socket; remove it, or give another --socket")
         case .unknown(let code):
             throw LaunchError(2, "\(path) can't be examined: \(String(cString: strerror(code)))")
         }

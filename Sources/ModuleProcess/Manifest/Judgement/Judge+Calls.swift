@@ -51,7 +51,8 @@ extension Judge {
     private static func reserved(_ name: String) -> String {
         switch name {
         case "bus":
-            "bus is the broker's own interface, outside the level table; each of its actions says itself whom it is for"
+            "bus is the broker's own interface, outside the level table; each of its actions checks itself who may "
+                + "call it"
         case "operator": "operators provide nothing"
         default: "\(name)/… is for \(name == "launcher" ? "operators and the broker" : "the broker alone")"
         }
@@ -79,7 +80,7 @@ extension Judge {
         let listed = row(owner).provides.firstIndex(of: name)
         return .init(
             listed == nil
-                ? "\(owner.name)'s module brings \(name), which its row doesn't name"
+                ? "\(owner.name)'s module provides \(name), which its row doesn't list"
                 : "\(owner.name) provides \(name)", place(owner, "provides", listed))
     }
 
@@ -164,7 +165,7 @@ extension Judge {
         guard let (interface, action) = mapping.url.target else {
             facts.existence = .nobody
             judgement.add(
-                .existence, facts.verdict(.existence), .init("\(mapping.url.to) is no Interface/action"))
+                .existence, facts.verdict(.existence), .init("\(mapping.url.to) is not an Interface/action"))
             return judgement
         }
         let way = Way(interface: interface, action: action)
@@ -176,7 +177,7 @@ extension Judge {
                 .init(
                     "it matches \(mapping.url.host)\(mapping.url.path) of \(owner.name), which leads to \(mapping.url.to)",
                     place(owner, "urls", mapping.place))
-            case .level: .init("opening a URL is free of levels: it names no module")
+            case .level: .init("levels don't apply to opening a URL: it names no module")
             case .declaration: .init("opening a URL needs none")
             default: serving(check, verdict, facts, way, owner, caller)
             }

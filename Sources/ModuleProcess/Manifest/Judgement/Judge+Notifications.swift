@@ -15,7 +15,8 @@ extension Judge {
                 ? declaration(verdict, facts, of: name, in: listed, "broadcasts", sender)
                 : .init(
                     later.isEmpty
-                        ? "\(sender.name) is in the last level, \(level(sender)): a broadcast from there reaches nobody"
+                        ? "\(sender.name) is in the last level, \(level(sender)): a broadcast from there reaches no "
+                            + "module"
                         : "\(sender.name) is in \(level(sender)): its broadcasts go to \(later.joined(separator: ", "))",
                     place(sender, "level"))
         }
@@ -114,14 +115,14 @@ extension Judge {
         switch verdict {
         case .refused:
             return .init(
-                "calls: declared wants \(name)\(whom) in \(key) of \(sender.name)'s row\(hint(name, listed))", place,
+                "calls: declared needs \(name)\(whom) in \(key) of \(sender.name)'s row\(hint(name, listed))", place,
                 changes: facts.verdict(.level) == .refused(.level)
                     ? [] : ["add \(name)\(whom) to \(key) of \(sender.name)"])
         case .passed: return .init("\(key) of \(sender.name) has \(name)\(whom)", place)
         case .free, .depends:
             let unlisted = found == nil ? "; its row doesn't list \(name)\(whom)" : ""
             return .init(
-                "calls: \(policy.rawValue) wants none\(unlisted)", found == nil ? policyPlace : place)
+                "calls: \(policy.rawValue) needs none\(unlisted)", found == nil ? policyPlace : place)
         }
     }
 
@@ -135,7 +136,7 @@ extension Judge {
                 let whom = row.name == sender.name ? "it is the sender's own" : "it is in \(relation)"
                 return Judgement.Recipient(
                     module: row.name, level: index.level(row), gets: gets,
-                    reason: gets ? Self.filter(observed, name) : "\(whom), and broadcasts reach later levels only",
+                    reason: gets ? Self.filter(observed, name) : "\(whom), and broadcasts reach only later levels",
                     place: self.place(row, "observes", place))
             }
         }
@@ -168,8 +169,8 @@ extension Judge {
     private func silence(_ name: String, _ sender: AppTable.Row, hasObservers: Bool) -> [String] {
         var changes: [String] = []
         if hasObservers {
-            changes.append("move \(sender.name) to an earlier level than those that observe it")
-            changes.append("report it to them, which goes to the same or an earlier level")
+            changes.append("move \(sender.name) to an earlier level than its observers")
+            changes.append("report it to them: reports go to the same or an earlier level")
         } else {
             let unless = undescribed {
                 $0.name != sender.name && LevelRule.broadcastReaches(from: sender.rank, to: $0.rank)
@@ -193,7 +194,8 @@ extension Judge {
             verdict == .passed
                 ? .init("emits of \(module) has \(event)", place(sender, "emits", listed))
                 : .init(
-                    "a module emits what its row lists, and emits of \(module) has not \(event)\(hint(event, sender.emits))",
+                    "a module emits only what its row lists, and emits of \(module) doesn't list "
+                        + "\(event)\(hint(event, sender.emits))",
                     place(sender, "emits", nil), changes: ["add \(event) to emits of \(module)"])
         }
         for row in index.table.modules where descriptions[row.name]?.events.contains(event) == true {

@@ -37,13 +37,13 @@ extension Judge {
         case .refused:
             let said = descriptions[caller.name]?.requires.contains(required) == true
             return .init(
-                "calls: declared wants \(required) in requires of \(caller.name)'s row"
-                    + (said ? "; that its module declares it doesn't count" : ""), place(caller, "requires", nil),
+                "calls: declared needs \(required) in requires of \(caller.name)'s row"
+                    + (said ? "; its module's own declaration doesn't count" : ""), place(caller, "requires", nil),
                 changes: facts.verdict(.level) == .refused(.level) ? [] : [Self.declaring(required, by: caller)])
         case .passed: return .init("\(caller.name) requires \(required)", place(caller, "requires", listed))
         case .free, .depends:
             return .init(
-                "calls: \(policy.rawValue) wants none" + (listed == nil ? "; its row doesn't require \(required)" : ""),
+                "calls: \(policy.rawValue) needs none" + (listed == nil ? "; its row doesn't require \(required)" : ""),
                 listed == nil ? policyPlace : place(caller, "requires", listed))
         }
     }

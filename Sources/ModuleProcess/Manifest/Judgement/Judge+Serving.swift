@@ -43,7 +43,7 @@ extension Judge {
         let name = way.interface
         guard let interface = interface(way, owner) else {
             return .init(
-                "which actions \(name) has, \(owner.name)'s program alone knows, and it has not described itself")
+                "only \(owner.name)'s program knows which actions \(name) has, and it has not described itself")
         }
         let listed = (interface.actions ?? []).map(\.name)
         guard let action = way.action else {
@@ -74,8 +74,8 @@ extension Judge {
         case .free, .passed: return .init("\(name) has instances: single")
         case .depends where interface(way, owner) == nil:
             return .init(
-                "whether \(name) has instances, \(owner.name)'s program alone knows, and it has not described itself")
-        case .depends: return .init("an instance is its creator's alone, for as long as it lasts")
+                "only \(owner.name)'s program knows whether \(name) has instances, and it has not described itself")
+        case .depends: return .init("an instance belongs to its creator alone, for as long as it lasts")
         }
     }
 
@@ -85,7 +85,7 @@ extension Judge {
         let name = way.interface
         if facts.isAuthorizers { return .init("the authorizer's own interface is never checked", authorizerPlace) }
         guard let guarded = interface(way, owner)?.guarded else {
-            return .init("\(owner.name)'s program alone knows which actions have auth: true")
+            return .init("only \(owner.name)'s program knows which actions have auth: true")
         }
         let what = way.action ?? guarded.joined(separator: ", ")
         switch verdict {
@@ -119,15 +119,16 @@ extension Judge {
         switch owner.start {
         case .eager, .async:
             return .init(
-                "\(owner.name) starts with the app (start: \(owner.start.rawValue)); while it isn't ready, it is waited for",
+                "\(owner.name) starts with the app (start: \(owner.start.rawValue)); the request waits until it is "
+                    + "ready",
                 place(owner))
         case .onDemand:
             return .init(
                 "\(owner.name) is started by the request (start: on-demand), which waits for it", place(owner, "start"))
         case .manual:
             return .init(
-                "\(owner.name) is started by hand (\(hasProgram ? "strata start" : "it has no run")); until it is there, "
-                    + "the answer is \(ErrorCode.unavailable)", place(owner, "start"))
+                "\(owner.name) is started by hand (\(hasProgram ? "strata start" : "it has no run")); until it is "
+                    + "ready, the answer is \(ErrorCode.unavailable)", place(owner, "start"))
         }
     }
 }

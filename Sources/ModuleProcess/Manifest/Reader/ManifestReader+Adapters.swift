@@ -10,7 +10,7 @@ extension ManifestReader {
                 continue
             }
             if !names.insert(name).inserted {
-                fail(key: entry, "expected each adapter once; \(name) is there already")
+                fail(key: entry, "expected each adapter once; \(name) is defined already")
             }
             let members = members(entry.value, ["to", "actions", "notices"])
             if members["to"] == nil { fail(key: entry, "expected the key to, an interface; found none") }

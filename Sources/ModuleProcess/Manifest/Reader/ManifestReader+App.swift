@@ -11,7 +11,11 @@ extension ManifestReader {
         let members = members(root, keys)
         let name = text(members["app"], "1 to 32 of a-z, 0-9 and -", where: Self.isApp)
         if let name { table.app = name }
-        if members["app"] == nil { fail("app", root.node.line, nil, "expected the app's name; found no such key") }
+        if members["app"] == nil {
+            fail(
+                "app", root.node.line, nil,
+                "expected the key app, the app's name; found none")
+        }
         env(members["env"], environment)
         schemes(members["schemes"])
         levels(members["levels"])
@@ -74,7 +78,7 @@ extension ManifestReader {
             text(element, "a level's name ([A-Za-z][A-Za-z0-9._-]{0,63})", where: Name.isModule).map { ($0, element) }
         }
         let levels = unique(names).map(\.name)
-        if case .sequence(let nodes) = field.node.content, nodes.isEmpty { expected("one level at least", field) }
+        if case .sequence(let nodes) = field.node.content, nodes.isEmpty { expected("at least one level", field) }
         if !levels.isEmpty { table.levels = levels }
     }
 

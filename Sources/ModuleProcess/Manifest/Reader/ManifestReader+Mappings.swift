@@ -19,7 +19,7 @@ extension ManifestReader {
             // character.
             if let first = lines.updateValue(pair.line, forKey: Array(pair.key.utf8)) {
                 lines[Array(pair.key.utf8)] = first
-                fail(key: entry, "expected each key once; it is given in line \(first) already")
+                fail(key: entry, "expected each key once; line \(first) has it already")
             } else {
                 result.append(entry)
             }

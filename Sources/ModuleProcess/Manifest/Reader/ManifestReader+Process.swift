@@ -52,7 +52,7 @@ extension ManifestReader {
             if !Self.isVariable(entry.key) {
                 expected("a variable's name", key: entry)
             } else if Self.launchersOwn.contains(entry.key) {
-                fail(key: entry, "expected another variable; this one is the launcher's to set")
+                fail(key: entry, "expected another variable; the launcher itself sets this one")
             } else if let value = text(entry.value) {
                 process.env[entry.key] = value
             }

@@ -20,7 +20,7 @@ extension ManifestReader {
             return nil
         }
         guard field.node.scalar?.string != nil else {
-            expected("\(what), in quotes where YAML takes it for a number or a boolean", field)
+            expected("\(what), in quotes if YAML takes it for a number or a boolean", field)
             return nil
         }
         return text

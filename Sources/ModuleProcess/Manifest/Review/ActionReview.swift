@@ -40,7 +40,8 @@ struct ActionReview {
             return [
                 manifest.problem(
                     ["authorizer"],
-                    "\(name), of \(owner.name), has instances: multiple, and the bus asks without an instance: make it single"
+                    "\(name), of \(owner.name), has instances: multiple, and the bus calls it without an instance: "
+                        + "make it single"
                 )
             ]
         }
@@ -114,7 +115,7 @@ struct EventReview {
             (descriptions[row.name]?.events ?? []).filter { !emitted.contains($0) }.map { event in
                 manifest.problem(
                     ["modules", .key(row.name)],
-                    "the module declares the event \(event), which no row emits, so that only an operator does "
+                    "the module declares the event \(event), which no row emits, so only an operator does "
                         + "(strata emit)\(ManifestReview.hint(event, emitted.sorted()))")
             }
         }

@@ -34,7 +34,7 @@ public struct DescriptionReview {
     private func place(_ row: AppTable.Row, _ description: ModuleDescription) -> [ManifestError] {
         let level = manifest.table.levels[row.rank]
         guard let stated = description.level, stated != level else { return [] }
-        return [error(row, ["level"], "the row says \(level), and the module \(stated): mend one of them")]
+        return [error(row, ["level"], "the row says \(level), and the module \(stated): fix one of them")]
     }
 
     private func interfaces(
@@ -51,7 +51,9 @@ public struct DescriptionReview {
         for interface in brought {
             if let owner = owners[interface], owner != row.name {
                 errors.append(
-                    error(row, ["provides"], "the module brings the interface \(interface), which is \(owner)'s"))
+                    error(
+                        row, ["provides"],
+                        "the module provides the interface \(interface), which belongs to \(owner)"))
             }
             owners[interface] = owners[interface] ?? row.name
         }
@@ -81,7 +83,7 @@ public struct DescriptionReview {
                 errors.append(
                     self.error(
                         row, ["urls"],
-                        "the module has a URL of the host \(url.host) that none can match: \(error.message)"))
+                        "the module has a URL of the host \(url.host) that nothing can match: \(error.message)"))
                 continue
             }
             if let owner = urls.value(of: pattern, host: url.host), owner != row.name {
@@ -93,7 +95,7 @@ public struct DescriptionReview {
     }
 
     private func problem(_ url: AppTable.URLMapping, _ description: ModuleDescription) -> String? {
-        guard let target = url.target else { return "which is no Interface/action" }
+        guard let target = url.target else { return "which is not an Interface/action" }
         guard let interface = description.interface(target.interface) else {
             return "and the module has no interface \(target.interface)"
         }
@@ -153,7 +155,7 @@ extension DescriptionReview {
             let addition = row.urls.isEmpty ? "to the row: urls: {\(line)}" : "to the row's urls: \(line)"
             return error(
                 row, ["urls"],
-                "only the module maps \(url.host)\(url.path), so that it can be opened only while \(row.name) runs, and "
+                "only the module maps \(url.host)\(url.path), so it can be opened only while \(row.name) runs, and "
                     + "opening it doesn't start \(row.name) (start: on-demand); add \(addition)")
         }
     }
@@ -165,8 +167,8 @@ extension DescriptionReview {
         description.interfaces.map(\.name).filter { !owned.contains($0) }.map { interface in
             error(
                 row, ["provides"],
-                "the module brings the interface \(interface), and its row doesn't name it: until the module is there "
-                    + "nobody waits for it, and another may take it; add it")
+                "the module provides the interface \(interface), and its row doesn't list it: requests don't wait "
+                    + "for it, and another module may take it; add it")
         }
     }
 
@@ -179,7 +181,7 @@ extension DescriptionReview {
             return listed.enumerated().filter { !said.contains($0.element) }.map { place, name in
                 error(
                     row, [.key(key), .at(place)],
-                    "the row says that \(row.name) \(what(name)), and the module doesn't; mend one of them"
+                    "the row says that \(row.name) \(what(name)), and the module doesn't; fix one of them"
                         + ManifestReview.hint(name, said.filter { !listed.contains($0) }))
             }
         }
@@ -192,8 +194,8 @@ extension DescriptionReview {
             advice += report.names.enumerated().filter { !said.contains($0.element) }.map { place, name in
                 error(
                     row, ["reports", .key(report.module), .at(place)],
-                    "the row says that \(row.name) reports \(name) to \(report.module), and the module doesn't; mend one "
-                        + "of them" + ManifestReview.hint(name, said.filter { !report.names.contains($0) }))
+                    "the row says that \(row.name) reports \(name) to \(report.module), and the module doesn't; "
+                        + "fix one of them" + ManifestReview.hint(name, said.filter { !report.names.contains($0) }))
             }
         }
         return advice

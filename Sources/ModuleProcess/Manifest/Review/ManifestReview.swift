@@ -19,9 +19,9 @@ public struct ManifestReview {
         table.modules.flatMap { row in
             requirements(of: row) { name, owner in
                 refusesLevel(.call, table.calls, from: row, to: owner.rank)
-                    ? "\(name) is of \(owner.name) in the later level \(index.level(owner)), which calls: "
-                        + "\(table.calls.rawValue) keeps \(row.name) in \(index.level(row)) from calling; open a URL, "
-                        + "or move one of them"
+                    ? "\(name) belongs to \(owner.name) in the later level \(index.level(owner)), and calls: "
+                        + "\(table.calls.rawValue) keeps \(row.name) in \(index.level(row)) from calling it; open a "
+                        + "URL, or move one of them"
                     : nil
             } + row.reports.compactMap { report($0.module, by: row) }
         }
@@ -35,15 +35,16 @@ public struct ManifestReview {
     /// only a guest can meet, reports that only a guest can get, adapters that are never used, URLs
     /// without a scheme, and `idle` without an effect.
     public var advice: [ManifestError] {
-        var advice = table.guests == nil ? [] : unprovided("so that only a guest can") + guestReports
+        var advice = table.guests == nil ? [] : unprovided("so only a guest can") + guestReports
         if table.calls == .any {
             advice += table.modules.flatMap { row in
                 requirements(of: row) { name, owner in
                     !refusesLevel(.call, .layered, from: row, to: owner.rank)
                         ? nil
-                        : "\(name) is of \(owner.name) in the later level \(index.level(owner)), and \(row.name) in "
-                            + "\(index.level(row)) depends on it; calls: any lets it, and layered would not: open a "
-                            + "URL, or move one of them"
+                        : "\(name) belongs to \(owner.name) in the later level \(index.level(owner)), and "
+                            + "\(row.name) in "
+                            + "\(index.level(row)) depends on it; calls: any allows that, and layered would not: "
+                            + "open a URL, or move one of them"
                 }
             }
         }
@@ -52,20 +53,20 @@ public struct ManifestReview {
             advice.append(
                 manifest.problem(
                     ["adapters", .at(place)],
-                    "\(owner.name) provides \(adapter.name) itself, which beats the adapter: it is never used"))
+                    "\(owner.name) provides \(adapter.name) itself, so the adapter is never used"))
         }
         for row in table.modules where row.idle != nil && row.start != .onDemand {
             advice.append(
                 manifest.problem(
                     ["modules", .key(row.name), "idle"],
-                    "idle has no effect with start: \(row.start.rawValue): only a module that starts on demand is stopped "
-                        + "when nobody asks for it; set start: on-demand, or leave idle out"))
+                    "idle has no effect with start: \(row.start.rawValue): only a module that starts on demand is "
+                        + "stopped when it is idle; set start: on-demand, or leave idle out"))
         }
         if table.schemes.isEmpty, let row = table.modules.first(where: { !$0.urls.isEmpty }) {
             advice.append(
                 manifest.problem(
                     ["modules", .key(row.name), "urls"],
-                    "the app has no URL scheme, so that none of its URLs can be opened: list one in schemes"))
+                    "the app has no URL scheme, so none of its URLs can be opened: list one in schemes"))
         }
         return advice
     }
@@ -116,7 +117,7 @@ public struct ManifestReview {
             row.reports.filter { index.row($0.module) == nil && report($0.module, by: row) == nil }.map { report in
                 manifest.problem(
                     ["modules", .key(row.name), "reports", .key(report.module)],
-                    "no row is named \(report.module), so that only a guest gets these\(Self.hint(report.module, rows))"
+                    "no row is named \(report.module), so only a guest gets these\(Self.hint(report.module, rows))"
                 )
             }
         }
@@ -127,8 +128,8 @@ public struct ManifestReview {
     public static func unauthorized(_ actions: [String], of interface: String) -> String? {
         guard let first = actions.first else { return nil }
         let more = actions.count == 1 ? " has" : " and \(actions.count - 1) more have"
-        return "\(interface)/\(first)\(more) auth: true, and the app has no authorizer, so that each call is "
-            + "refused (unauthorized): name one in authorizer"
+        return "\(interface)/\(first)\(more) auth: true, and the app has no authorizer, so each call is refused "
+            + "(unauthorized): name one in authorizer"
     }
 
     /// Returns `; did you mean Storage?`, or nothing.

@@ -47,12 +47,12 @@ public struct ModuleDescription: Sendable, Equatable {
     /// - Throws: What is wrong with the hello.
     public init(_ hello: JSON) throws(Malformed) {
         guard hello.object != nil, hello["protocol"]?.integer == 1 else {
-            throw Malformed(message: "it is no hello of protocol 1")
+            throw Malformed(message: "it is not a hello of protocol 1")
         }
         level = hello["level"]?.string
         for member in try Self.object(hello, "interfaces") {
             guard Name.isInterface(member.name), member.value.object != nil else {
-                throw Malformed(message: "\"\(member.name)\" is no interface")
+                throw Malformed(message: "\"\(member.name)\" is not an interface")
             }
             interfaces.append(
                 Interface(
@@ -99,20 +99,20 @@ public struct ModuleDescription: Sendable, Equatable {
 
     private static func object(_ json: JSON, _ key: String) throws(Malformed) -> [JSON.Member] {
         guard let value = json[key] else { return [] }
-        guard let members = value.object else { throw Malformed(message: "its \(key) are no object") }
+        guard let members = value.object else { throw Malformed(message: "its \(key) must be an object") }
         return members
     }
 
     private static func array(_ json: JSON, _ key: String) throws(Malformed) -> [JSON] {
         guard let value = json[key] else { return [] }
-        guard let elements = value.array else { throw Malformed(message: "its \(key) are no array") }
+        guard let elements = value.array else { throw Malformed(message: "its \(key) must be an array") }
         return elements
     }
 
     private static func names(_ json: JSON, _ key: String) throws(Malformed) -> [String] {
         var names: [String] = []
         for element in try array(json, key) {
-            guard let name = element.string else { throw Malformed(message: "its \(key) are no array of names") }
+            guard let name = element.string else { throw Malformed(message: "its \(key) must be an array of names") }
             names.append(name)
         }
         return names

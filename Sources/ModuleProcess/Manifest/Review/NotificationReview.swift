@@ -71,14 +71,14 @@ struct NotificationReview {
             .error,
             manifest.problem(
                 steps,
-                "\(name) is broadcast by \(relation)\(called), and broadcasts reach later levels only: \(row.name) in "
+                "\(name) is broadcast by \(relation)\(called), and broadcasts reach only later levels: \(row.name) in "
                     + "\(index.level(row)) never gets it; report it, or move one of them"))
     }
 
     private func nobodySends(_ name: String, _ row: AppTable.Row, _ reporters: [Reporter]) -> String {
         let others = reporters.map { "\($0.sender) reports it to \($0.target)" }
         let known = others.isEmpty ? ManifestReview.hint(name, index.sentNames) : "; \(others.joined(separator: ", "))"
-        return "no row broadcasts \(name), or reports it to \(row.name), so that only an operator sends it"
+        return "no row broadcasts \(name), or reports it to \(row.name), so only an operator sends it"
             + " (strata notify)\(undeclared(row))\(known)"
     }
 
@@ -110,8 +110,8 @@ struct NotificationReview {
                 .advice,
                 manifest.problem(
                     steps,
-                    "\(row.name) is in the last level, \(index.level(row)), from where a broadcast reaches nobody: report "
-                        + "it, or move \(row.name) to an earlier one"))
+                    "\(row.name) is in the last level, \(index.level(row)), from where a broadcast reaches no "
+                        + "module: report it, or move \(row.name) to an earlier one"))
         }
         guard row.rank >= lastUndescribed, !mayHaveGuest(after: row.rank) else { return nil }
         return Finding(
@@ -131,7 +131,7 @@ struct NotificationReview {
                 }
         }
         guard !isTold, let first = observers.first else { return nil }
-        return "\(first.name) in \(index.level(first)) observes \(names[0]), and broadcasts reach later levels only: "
+        return "\(first.name) in \(index.level(first)) observes \(names[0]), and broadcasts reach only later levels: "
             + "it never gets the one of \(row.name) in \(index.level(row)); report it, or move one of them"
     }
 
@@ -149,7 +149,7 @@ struct NotificationReview {
                 .advice,
                 manifest.problem(
                     ["modules", .key(row.name), "reports", .key(target.name), .at(place)],
-                    "\(target.name) doesn't observe \(name), so that the report reaches nobody"
+                    "\(target.name) doesn't observe \(name), so no observer gets the report"
                         + ManifestReview.hint(name, target.observes.map(\.name))))
         }
     }

@@ -45,7 +45,7 @@ struct YAMLComposer: ~Copyable {
         guard let tab = blank.firstIndex(of: UInt8(ascii: "\t")), column - 1 <= blank.count else { return error }
         return YAMLError(
             line: line, column: tab - bytes.startIndex + 1,
-            message: "no YAML: the line is indented by a tab; indent it by spaces")
+            message: "not YAML: the line is indented by a tab; indent it by spaces")
     }
 
     private mutating func document() throws(YAMLError) -> YAMLNode? {
@@ -113,7 +113,7 @@ struct YAMLComposer: ~Copyable {
         guard let event = YAMLEvent(from: parser) else {
             let mark = parser.pointee.problem_mark
             let problem = parser.pointee.problem.map { String(cString: $0) } ?? "no memory"
-            throw YAMLError(line: Int(mark.line) + 1, column: Int(mark.column) + 1, message: "no YAML: \(problem)")
+            throw YAMLError(line: Int(mark.line) + 1, column: Int(mark.column) + 1, message: "not YAML: \(problem)")
         }
         return event
     }

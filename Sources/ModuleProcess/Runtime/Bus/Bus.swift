@@ -111,7 +111,7 @@ public final class Bus {
         do {
             return .bytes(try Coding.encode(value))
         } catch {
-            throw BusError(.badParams, "what was to be sent with \(outgoing.what) can't be written as JSON: \(error)")
+            throw BusError(.badParams, "the params of \(outgoing.what) can't be written as JSON: \(error)")
         }
     }
 
@@ -122,7 +122,7 @@ public final class Bus {
             return try Coding.decode(type, bytes)
         } catch {
             let reason = (error as? DecodingError)?.sentence() ?? "\(error)"
-            throw BusError(.failed, "the reply of \(outgoing.what) is no \(type): \(reason)", ran: .yes)
+            throw BusError(.failed, "the reply of \(outgoing.what) is not a \(type): \(reason)", ran: .yes)
         }
     }
 
@@ -130,7 +130,7 @@ public final class Bus {
         do {
             return try Coding.json(bytes)
         } catch {
-            throw BusError(.failed, "the reply of \(outgoing.what) is no JSON: \(error)", ran: .yes)
+            throw BusError(.failed, "the reply of \(outgoing.what) is not JSON: \(error)", ran: .yes)
         }
     }
 }

@@ -26,7 +26,7 @@ public struct Call: Sendable {
             do {
                 return try Coding.json(body)
             } catch {
-                throw ModuleError.badParams("the body is no JSON: \(error)")
+                throw ModuleError.badParams("the body is not JSON: \(error)")
             }
         }
     }

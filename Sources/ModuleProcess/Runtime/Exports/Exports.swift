@@ -83,7 +83,7 @@ public struct Exports {
         precondition(actions[key] == nil, "the action \(key) is exported twice: export it once")
         precondition(
             Name.isInterface(interface) && (action.isEmpty || Name.isAction(action)),
-            "\(key) is no name of an action: write Interface/action, with letters, digits, dots, - and _")
+            "\(key) is not an action's name: write Interface/action, with letters, digits, dots, - and _")
         actions[key] = export
         let index = provide(interface)
         if !action.isEmpty { interfaces[index].actions.append((action, export.auth)) }
@@ -163,7 +163,7 @@ extension ActionName {
     /// Splits `Interface/action`.
     init(splitting destination: String) {
         let parts = destination.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        precondition(parts.count == 2, "\(destination) is no action: write Interface/action")
+        precondition(parts.count == 2, "\(destination) is not an action: write Interface/action")
         self.init(interface: String(parts[0]), action: String(parts[1]))
     }
 }
@@ -192,8 +192,8 @@ extension Exports {
             guard known == nil || !(interface.hasInstances || known?.hasInstances == true) else {
                 return BusError(
                     .badParams,
-                    "\(interface.name) is offered already, and one with instances can't be added to: end that "
-                        + "registration first, or take another name")
+                    "\(interface.name) is offered already, and an interface with instances can't be added to: end "
+                        + "that registration first, or choose another name")
             }
         }
         return nil
@@ -208,8 +208,8 @@ extension Exports {
         guard let url = urls.first(where: { url in gone.contains { url.leads(to: $0) } }) else { return nil }
         return BusError(
             .badParams,
-            "the URL \(url.host)\(url.path) of another registration leads to \(url.to), which would be gone: end that "
-                + "registration first")
+            "the URL \(url.host)\(url.path) of another registration leads to \(url.to), which this would end: end "
+                + "that registration first")
     }
 
     /// Returns the offer as `bus/register` and `bus/unregister` take it.

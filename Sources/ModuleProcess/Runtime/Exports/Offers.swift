@@ -39,7 +39,7 @@ final class Offers {
         guard registrations.count < Bus.mostRegistrations else {
             throw BusError(
                 .overloaded,
-                "\(module) has \(registrations.count) registrations, its limit: end some, or offer more with each")
+                "\(module) has \(registrations.count) registrations, its limit: end some, or put more into each")
         }
         registrations.append(registered)
         exports.merge(registered.exports)

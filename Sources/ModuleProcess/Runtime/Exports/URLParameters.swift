@@ -26,7 +26,7 @@ enum URLParameters {
                 throw .badParams("\(error)")
             }
         }
-        throw .badParams("the URL has more than \(most) parameters that are no texts")
+        throw .badParams("the URL has more than \(most) parameters that are not strings")
     }
 
     /// Returns the body with one member's text read as a number or a Boolean; nil if it is neither.

@@ -107,7 +107,8 @@ public final class Instance {
         guard wanted == interface || wanted == name.prefix(while: { $0 != "#" }) else {
             throw BusError(
                 .unknownAction,
-                "\(action) was not sent: \(name) is an instance of \(interface), and the action is of another interface"
+                "\(action) was not sent: \(name) is an instance of \(interface), and the action belongs to another "
+                    + "interface"
             )
         }
         return "\(name)/\(action.action)"

@@ -117,7 +117,7 @@ public struct InstanceActions<Object: AnyObject> {
     mutating func add(_ name: ActionName, auth: Bool, start: @escaping Start) {
         precondition(
             Name.withoutRouterSuffix(name.interface) == interface,
-            "\(name) is listed as an action of \(interface), and is another interface's")
+            "\(name) is listed as an action of \(interface), and belongs to another interface")
         add(name.action, auth: auth, start: start)
     }
 

@@ -24,7 +24,7 @@ public func blocking<Result: Sendable>(
         if !taken {
             continuation.resume(
                 throwing: BusError(
-                    .overloaded, "\(BlockingPool.mostWaiting) pieces of blocking work wait in this module, its limit"))
+                    .overloaded, "\(BlockingPool.mostWaiting) blocking jobs wait in this module, its limit"))
         }
     }
     scope?.resumed()

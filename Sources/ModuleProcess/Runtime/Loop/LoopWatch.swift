@@ -19,8 +19,8 @@ final class LoopWatch {
     var onHeld: (String, UInt64) -> Void = { name, milliseconds in
         ModuleLog.logger.warning(
             """
-            \(name) held the module's loop for \(milliseconds) ms, and nothing else of the module ran meanwhile: \
-            put what blocks or computes long into `try await blocking { }`
+            \(name) held the module's loop for \(milliseconds) ms, and nothing else in the module ran meanwhile: \
+            move blocking calls and long computations into `try await blocking { }`
             """)
     }
 

@@ -87,9 +87,10 @@ public final class BusMetrics: MetricsFactory, Sendable {
         if isFirstDropped {
             let why =
                 name.bytes > Self.longestName
-                ? "its name and dimensions have \(name.bytes) bytes, and \(Self.longestName) may"
-                : "there are \(Self.mostMetrics) already: give dimensions values that end"
-            ModuleLog.logger.warning("the metric \(label.prefix(256)) is not kept, nor are more like it: \(why)")
+                ? "its name and dimensions have \(name.bytes) bytes, over the limit of \(Self.longestName)"
+                : "there are \(Self.mostMetrics) already: give dimensions fewer different values"
+            ModuleLog.logger.warning(
+                "the metric \(label.prefix(256)) is not kept, and neither are more like it: \(why)")
         }
         return metric
     }

@@ -20,8 +20,8 @@ final class Backgrounds {
         guard tasks.count < Bus.mostBackgrounds else {
             throw BusError(
                 .overloaded,
-                "\(tasks.count) background tasks of this module run, its limit, and \(name) would be one more: "
-                    + "wait for some of them")
+                "\(tasks.count) background tasks of this module are running, its limit, and \(name) would be one "
+                    + "more: wait for some to end")
         }
         let key = nextKey
         nextKey += 1

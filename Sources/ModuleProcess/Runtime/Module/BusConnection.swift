@@ -80,7 +80,7 @@ final class BusConnection {
         } catch {
             // At the start the bus must be up; later it may be restarting.
             if welcome == .null, reconnection?.isTrying == false {
-                onEnd(.failed("can't reach the bus: \(error): is the app up?"))
+                onEnd(.failed("can't reach the bus: \(error): is the app running?"))
             } else {
                 reconnect("can't reach the bus: \(error)")
             }
@@ -193,7 +193,7 @@ final class BusConnection {
     private func reconnect(_ reason: String) {
         guard reconnection != nil else { return }
         guard let delay = reconnection?.next(now: surroundings.now) else {
-            return onEnd(.failed("\(reason), and tried to come back for \(Reconnection.patience / 1000) s"))
+            return onEnd(.failed("\(reason), and could not reconnect within \(Reconnection.patience / 1000) s"))
         }
         alarm?.close()
         alarm = surroundings.after(delay) { [weak self] in self?.connect() }

@@ -31,17 +31,17 @@ final class ConnectionGate {
                 guard !isOver, waiters.count < Self.most, !Task.isCancelled else {
                     continuation.resume(
                         throwing: Task.isCancelled
-                            ? BusError(.cancelled, "\(what) was given up before it was sent") : .notConnected(what))
+                            ? BusError(.cancelled, "\(what) was cancelled before it was sent") : .notConnected(what))
                     return
                 }
                 let alarm = surroundings.after(deadline.flatMap { $0 > 0 ? $0 : nil } ?? 30_000) { [unowned self] in
                     self.fail(
-                        key, BusError(.deadlineExceeded, "\(what) was not sent: the bus was away for all of its time"))
+                        key, BusError(.deadlineExceeded, "\(what) was not sent: the bus was away until its deadline"))
                 }
                 waiters.append((key, continuation, alarm))
             }
         } onCancel: {
-            onModuleActor { self.fail(key, BusError(.cancelled, "\(what) was given up before it was sent")) }
+            onModuleActor { self.fail(key, BusError(.cancelled, "\(what) was cancelled before it was sent")) }
         }
     }
 

@@ -61,7 +61,7 @@ extension Module {
 
     private static var helpText: String {
         """
-        \(name) is a module of a Strata app: `strata up` starts it, with the others.
+        \(name) is a module of a Strata app: `strata up` starts it, with the other modules.
         By hand it needs STRATA_SOCKET, the path of the app's bus.
 
           --describe   print what it offers and declares, as JSON, and exit

@@ -91,7 +91,7 @@ extension ModuleRuntime {
         }
         if !fits {
             ModuleLog.logger.error(
-                "\(name) is too slow for its notices: over \(session.limits.queue) bytes of them wait; connecting anew")
+                "\(name) is too slow for its notices: over \(session.limits.queue) bytes of them wait; it reconnects")
             connection.lose(session)
         }
     }

@@ -68,7 +68,7 @@ extension ModuleRuntime {
     ) {
         do {
             guard !Task.isCancelled else {
-                throw BusError(.cancelled, "\(outgoing.what) was given up before it was sent")
+                throw BusError(.cancelled, "\(outgoing.what) was cancelled before it was sent")
             }
             let outgoing = copy outgoing
             try body.withUnsafeBytes { body throws(BusError) in

@@ -12,7 +12,7 @@ extension ModuleRuntime {
         } else if action.equals("event") {
             let name = header.name.text
             guard let event = offers.exports.events.first(where: { $0.name == name }) else {
-                call.fail(ModuleError(.unknownAction, "\(self.name) takes no event \(name)"))
+                call.fail(ModuleError(.unknownAction, "\(self.name) doesn't handle the event \(name)"))
                 return
             }
             event.start(call, header, body)

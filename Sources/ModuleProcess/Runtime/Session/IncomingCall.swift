@@ -134,7 +134,7 @@ final class IncomingCall: CallScope {
     func fail(_ error: any Error) {
         guard isOpen else { return }
         if id == nil, !(error is CancellationError) {
-            ModuleLog.logger.error("\(name) failed, and nobody waits to be told: \(error)")
+            ModuleLog.logger.error("\(name) failed, and no caller waits for the error: \(error)")
         }
         let answer = BusError(answering: error, of: isOfBus ? "" : name)
         session?.answer(self, error: answer)

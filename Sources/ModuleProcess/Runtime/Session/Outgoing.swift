@@ -41,7 +41,7 @@ struct Outgoing: Sendable {
     func check(trace: [UInt8], limit: UInt32) throws(BusError) {
         if let name, !(1...256).contains(name.utf8.count) {
             throw BusError(
-                .badParams, "\(kind) has a name of \(name.utf8.count) bytes, and a name has 1 to 256")
+                .badParams, "\(kind) has a name of \(name.utf8.count) bytes: a name has 1 to 256")
         }
         // That size assumes that each byte is escaped; most headers fit even so.
         guard room(trace: trace) > limit else { return }
@@ -50,8 +50,8 @@ struct Outgoing: Sendable {
         guard bytes <= limit else {
             throw BusError(
                 .tooLarge,
-                "the header of \(what.prefix(256)) would have \(bytes) bytes, and may have \(limit): send what is long "
-                    + "in the body, or raise limits.header in the manifest")
+                "the header of \(what.prefix(256)) would have \(bytes) bytes, and may have \(limit): send long "
+                    + "values in the body, or raise limits.header in the manifest")
         }
     }
 

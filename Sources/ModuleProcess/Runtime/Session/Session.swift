@@ -88,8 +88,8 @@ final class Session {
         guard requests.count < limits.calls else {
             throw BusError(
                 .overloaded,
-                "this module has \(requests.count) requests open, its limit, and \(outgoing.what) would be one "
-                    + "more: wait for some of them, or raise limits.calls in the manifest")
+                "this module has \(requests.count) requests open, its limit, and \(outgoing.what) would be one more: "
+                    + "wait for some to end, or raise limits.calls in the manifest")
         }
     }
 
@@ -140,15 +140,15 @@ final class Session {
         if let scope, !scope.isOpen {
             throw BusError(
                 .cancelled,
-                "\(outgoing.what) was requested by a task that \(scope.name) had left behind: what outlives its "
-                    + "handler is started with `bus.background { }`")
+                "\(outgoing.what) was requested by a task that outlived \(scope.name): start such work with "
+                    + "`bus.background { }`")
         }
         try outgoing.check(trace: outgoing.trace ?? scope?.trace ?? [], limit: limits.header)
         guard body.count <= Int(limits.frame) - 4 - Int(limits.header) else {
             throw BusError(
                 .tooLarge,
-                "the body of \(outgoing.what) has \(body.count) bytes, and a frame may have \(limits.frame) with "
-                    + "its header: send less at once, or raise limits.frame in the manifest")
+                "the body of \(outgoing.what) has \(body.count) bytes, and a frame may have \(limits.frame) with its "
+                    + "header: send less at once, or raise limits.frame in the manifest")
         }
         guard channel.unsent == 0 || channel.unsent + body.count <= limits.queue else {
             throw BusError(

@@ -152,7 +152,7 @@ final class SpanFile: @unchecked Sendable {
         toldAt = now.tv_sec
         ModuleLog.logger.warning(
             """
-            \(lost) spans were dropped: \(path) takes them more slowly than they come, or not at all; up to \
+            \(lost) spans were dropped: \(path) can't be written, or not as fast as they come; up to \
             \(Self.mostWaiting) bytes of them wait
             """)
     }
