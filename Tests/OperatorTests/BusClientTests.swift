@@ -176,14 +176,14 @@ struct BusClientTests {
         #expect(try pair.client.send(request) == Array("2".utf8) && parts == [Array("1".utf8)])
         pair.onCall = { pair.answer($0, "no JSON") }
         let error = #expect(throws: ClientError.self) { try pair.client.ask("bus/stats") }
-        #expect(error?.description == "the bus answered bus/stats with what is no JSON")
+        #expect(error?.description == "the bus's answer to bus/stats is not JSON")
     }
 
     @Test func aBusThatDoesNotAnswerAndAStreamThatIsQuietAreSaidToBeSo() throws {
         let pair = try Pair()
         defer { pair.close() }
         let silent = #expect(throws: ClientError.self) { try pair.client.ask("bus/ping", within: 1) }
-        #expect(silent?.description.hasSuffix("takes connections and does not answer: is it stopped?") == true)
+        #expect(silent?.description.hasSuffix("accepts connections but does not answer: is it stopped?") == true)
         var monitor = Request.monitor()
         monitor.patience = 1
         let quiet = #expect(throws: ClientError.self) { try pair.client.send(monitor) }

@@ -120,7 +120,7 @@ extension BusCore {
     }
 
     private func helloAgain(_ call: BusCall) throws(BusError) -> JSON {
-        throw BusError(.forbidden, "\(call.peer.displayName) has said hello already: a connection says it once")
+        throw BusError(.forbidden, "\(call.peer.displayName) has said hello already: a connection says hello once")
     }
 
     private func pong(_: BusCall) -> JSON { .object([]) }

@@ -14,7 +14,7 @@ extension BusCore {
             let reader = try MemberReader(body: header.pointee.meta, of: "meta")
             let word = try reader.string("policy") ?? "notify"
             guard let known = Emission.Policy(rawValue: word) else {
-                throw BusError(.badParams, "bus/emit has policy \"\(word)\": say notify, all or any")
+                throw BusError(.badParams, "bus/emit has policy \"\(word)\": use notify, all or any")
             }
             policy = known
         }
@@ -69,7 +69,7 @@ extension BusCore {
     private func callListener(_ index: Int, of emission: Emission) {
         let module = emission.listeners[index]
         guard let peer = module.peer, module.isReady else {
-            return eventAnswered(emission, index, .failure(BusError(.died, "\(module.name) is gone")))
+            return eventAnswered(emission, index, .failure(BusError(.died, "\(module.name) is no longer connected")))
         }
         callOwn(
             peer, to: "module/event", name: emission.name, body: emission.params, trace: emission.trace,

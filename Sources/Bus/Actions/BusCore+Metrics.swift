@@ -6,10 +6,10 @@ extension BusCore {
     func metrics(_ asked: BusCall) throws(BusError) {
         let name = try asked.params().required("module")
         guard let module = modules.find(name) else {
-            throw BusError(.unknownModule, "there is no module \(name): strata ps shows those that there are")
+            throw BusError(.unknownModule, "there is no module \(name): strata ps lists the modules")
         }
         guard module.isReady, let callee = module.peer else {
-            throw BusError(.unavailable, "\(name) isn't ready, and it is not waited for: it has measured nothing")
+            throw BusError(.unavailable, "\(name) isn't ready, so it has no metrics yet")
         }
         let trace = Array(asked.header.pointee.trace)
         let call = try open(asked)

@@ -46,8 +46,8 @@ extension BusCore {
     private func checkIsOffer(_ part: Hello) throws(BusError) {
         try require(
             part.observes.isEmpty && part.events.isEmpty && part.requires.isEmpty, .badParams,
-            "bus/register takes observes, events and requires only where hello said \"more\" and the start has not "
-                + "begun: call bus/observe, and say the rest in hello")
+            "bus/register takes observes, events and requires only if hello said \"more\" and the start has not "
+                + "begun: call bus/observe, and send the rest in hello")
     }
 
     /// Returns an interface; with `add`, together with the actions that it already has.

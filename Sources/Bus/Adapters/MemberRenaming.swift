@@ -21,7 +21,7 @@ package struct MemberRenaming: Equatable {
         guard !body.isEmpty else { return [] }
         try require(
             body.count <= limit, .tooLarge,
-            "an adapter has to rename members of a body of \(body.count) bytes, and may look at \(limit) "
+            "an adapter has to rename members of a body of \(body.count) bytes, and may read \(limit) "
                 + "(limits.adapted): send less at once, or raise it")
         var tape = JSONTape()
         do {
@@ -29,7 +29,7 @@ package struct MemberRenaming: Equatable {
             // The scan accepts numbers that are out of range; the conversion doesn't.
             _ = try JSON(tape, 0)
         } catch {
-            throw BusError(.badParams, "an adapter has to rename members of a body that is no JSON: \(error)")
+            throw BusError(.badParams, "an adapter has to rename members of a body that is not JSON: \(error)")
         }
         return renamed(tape)
     }

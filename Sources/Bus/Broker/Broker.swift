@@ -262,9 +262,9 @@ public final class Broker {
         case .dead: FileRemoval.remove(path)
         case .live:
             throw .alreadyRunning(
-                "a broker is live on \(path): end it with `strata down`, or choose another --socket")
+                "a broker is running on \(path): end it with `strata down`, or choose another --socket")
         case .foreign:
-            throw .unusablePath("\(path) exists and is no socket: remove it, or choose another --socket")
+            throw .unusablePath("\(path) exists and is not a socket: remove it, or choose another --socket")
         case .unknown(let code):
             throw .unusablePath("\(SystemError(code, "look at \(path)"))")
         }

@@ -32,13 +32,15 @@ struct HandOverLoad {
             ? "\(Self.mebibytes(largest.bytes)) MiB of them from or for \(largest.name)" : "none in queues"
         if bytes + copied > Self.mostBytes {
             return
-                "\(Self.mebibytes(bytes)) MiB wait, \(whose), and at most \(Self.mebibytes(Self.mostBytes)) MiB are "
-                + "handed over, of which \(Self.mebibytes(copied)) MiB of small bodies count twice: let it read, or end it, and try again"
+                "\(Self.mebibytes(bytes)) MiB wait, \(whose), and at most \(Self.mebibytes(Self.mostBytes)) MiB can "
+                + "be handed over; \(Self.mebibytes(copied)) MiB of small bodies count twice: let it read, or "
+                + "end it, and try again"
         }
         if others + frames / Self.framesOfAPart > Self.mostParts {
             return
                 "\(others) requests, observations and instances are open and \(frames) frames wait, and at most "
-                + "\(Self.mostParts) are handed over, \(Self.framesOfAPart) frames counting as one: try again when fewer are"
+                + "\(Self.mostParts) can be handed over, with \(Self.framesOfAPart) frames counted as one: try "
+                + "again when there are fewer"
         }
         // For so few bytes, the free memory needn't be known.
         guard bytes >= 1 << 20 else { return nil }
@@ -46,7 +48,7 @@ struct HandOverLoad {
         let needed = UInt64(bytes + copied) + Self.spared
         guard room.bytes < needed else { return nil }
         return
-            "\(Self.mebibytes(bytes)) MiB wait, \(whose): to hand them over takes \(needed >> 20) MiB, and "
+            "\(Self.mebibytes(bytes)) MiB wait, \(whose): handing them over takes \(needed >> 20) MiB, and "
             + "\(room.limit) leaves \(room.bytes >> 20) MiB: make room, or let it read, and try again"
     }
 

@@ -49,7 +49,7 @@ final class NextProgram: NextBroker {
         } catch {
             then(
                 error.code == ENOEXEC
-                    ? "\(path) is no program: it begins neither as ELF does nor with #!"
+                    ? "\(path) is not a program: it is neither an ELF file nor begins with #!"
                     : "\(path) can't be started: \(error)")
         }
     }

@@ -19,7 +19,7 @@ struct QueueFile: ~Copyable {
     mutating func append(_ bytes: WaitingBytes) throws(StateError) -> Int {
         if descriptor < 0 {
             do throws(SystemError) { descriptor = try MemoryFile.makeSealable("strata-queues") } catch {
-                throw StateError("no file for what waits can be made: \(error)")
+                throw StateError("can't make a file for what waits: \(error)")
             }
         }
         let start = end

@@ -96,7 +96,7 @@ struct StateFile: ~Copyable {
     static func write(_ state: some StatePart) throws(StateError) -> Descriptors {
         let descriptor: Int32
         do throws(SystemError) { descriptor = try MemoryFile.makeSealable("strata-state") } catch {
-            throw StateError("no file for the state can be made: \(error)")
+            throw StateError("can't make a file for the state: \(error)")
         }
         var file = StateFile(.writing(descriptor))
         do throws(StateError) {
@@ -131,7 +131,7 @@ struct StateFile: ~Copyable {
     /// Reads a state that another program wrote.
     static func read(_ descriptor: Int32) throws(StateError) -> BrokerState {
         guard MemoryFile.isSealed(descriptor) else {
-            throw StateError("descriptor \(descriptor) is no sealed file in memory: strata-broker makes it itself")
+            throw StateError("descriptor \(descriptor) is not a sealed file in memory: only strata-broker makes it")
         }
         let size = Int(lseek(descriptor, 0, SEEK_END))
         guard size > 0, let memory = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0), memory != MAP_FAILED else {
@@ -198,7 +198,7 @@ struct StateFile: ~Copyable {
             switch word.kind {
             case .number: value = Int64(word.number)
             case .largeNumber: value = try eightBytes()
-            default: throw StateError("field \(word.tag) is no number")
+            default: throw StateError("field \(word.tag) is not a number")
             }
         } else if value >= 0, value < 1 << Word.numberBits {
             append(Word(tag, .number, UInt64(value)))
@@ -264,7 +264,7 @@ struct StateFile: ~Copyable {
 
     /// Skips a field of any kind.
     private mutating func passOver(_ depth: Int = 0) throws(StateError) {
-        guard depth < Self.mostDeep else { throw StateError("the state's fields stand too deep in each other") }
+        guard depth < Self.mostDeep else { throw StateError("the state's fields are nested too deep") }
         let word = try readWord()
         switch word.kind {
         case .end, .number: break
@@ -288,7 +288,7 @@ struct StateFile: ~Copyable {
             return
         }
         let word = try readWord()
-        guard word.kind == kind else { throw StateError("field \(word.tag) is \(word.kind), and no \(kind)") }
+        guard word.kind == kind else { throw StateError("field \(word.tag) is \(word.kind), not \(kind)") }
         number = word.number
     }
 
@@ -299,7 +299,7 @@ struct StateFile: ~Copyable {
     private func peek() throws(StateError) -> Word {
         guard case .reading(let bytes, let position) = way, bytes.count - position >= 8 else { throw .truncated }
         guard let word = Word(bits: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)) else {
-            throw StateError("the state has a field of a kind that isn't known")
+            throw StateError("the state has a field of an unknown kind")
         }
         return word
     }

@@ -282,7 +282,7 @@ extension BusCore {
             return failAndCancel(
                 call, .deadlineExceeded,
                 budget == 0
-                    ? "the stream of \(who) went on after \(given)"
+                    ? "the stream of \(who) continued after \(given)"
                     : "the stream of \(who) was quiet for \(budget) ms, the deadline of each reply: give more, or 0 for none"
             )
         }
@@ -290,6 +290,6 @@ extension BusCore {
             who.map { "\($0) did not answer" } ?? waited.map { "\($0) was not ready" } ?? "there was no answer"
         failAndCancel(
             call, .deadlineExceeded,
-            "\(what) within \(given): give more, or look why it is slow")
+            "\(what) within \(given): give more, or find out why it is slow")
     }
 }

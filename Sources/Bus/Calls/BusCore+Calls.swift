@@ -35,8 +35,8 @@ extension BusCore {
             throw BusError(
                 .unknownInterface,
                 header.members.contains(.to)
-                    ? "\"\(header.to.text)\" names no action: say Interface/action"
-                    : "a call lacks \"to\": say Interface/action")
+                    ? "\"\(header.to.text)\" names no action: write Interface/action"
+                    : "a call lacks \"to\": name an Interface/action")
         }
     }
 
@@ -49,9 +49,9 @@ extension BusCore {
         case nil where name == "bus": try busCall(action, hasInstance: hasInstance, header, body, from: peer)
         case nil: try launcherCall(action, hasInstance: hasInstance, header, body, from: peer)
         case .ofTheBroker:
-            throw BusError(.forbidden, "only the broker calls module/…: a module answers it, and nobody else asks")
+            throw BusError(.forbidden, "only the broker calls module/…")
         case .ofOperators:
-            throw BusError(.forbidden, "launcher/\(action) is for operators: a module asks for nothing there")
+            throw BusError(.forbidden, "launcher/\(action) is for operators: a module can't call it")
         default: throw unknownInterface(name)
         }
     }

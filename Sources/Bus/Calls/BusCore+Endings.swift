@@ -168,7 +168,7 @@ extension BusCore {
 
     func unknownInterface(_ name: String) -> BusError {
         let known = routes.interfaceNames(around: name, most: 1_024) + adapters.names
-        let hint = didYouMean(name, known, else: "strata routes lists those there are")
+        let hint = didYouMean(name, known, else: "strata routes lists the interfaces")
         return BusError(.unknownInterface, "no row and no live module provides \(name): \(hint)")
     }
 

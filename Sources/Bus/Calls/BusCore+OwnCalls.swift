@@ -23,7 +23,7 @@ extension BusCore {
             return own(purpose, peer, .failure(full))
         }
         guard peer.isOpen, let call = calls.open(.own) else {
-            return own(purpose, peer, .failure(BusError(.died, "\(peer.displayName) is gone")))
+            return own(purpose, peer, .failure(BusError(.died, "\(peer.displayName) is no longer connected")))
         }
         call.pointee.isLifecycle = to.hasPrefix("module/")
         call.pointee.action = action

@@ -114,16 +114,17 @@ extension LiveFacts {
         case .waitsInSetUp:
             // At the app's start, no eager module is ready while another is in `setUp`.
             return
-                "\(owning) isn't ready, and the request was made in setUp of \(from), which waits for nobody: make it "
+                "\(owning) isn't ready, and the request was made in setUp of \(from), which must not wait: make it "
                 + "in \(isOwn || startsLater ? "didStart" : "initialize"), or observe"
         case .waitsForItself:
-            return "\(from) asked itself in its initialize, and is ready only after that: make the request in didStart"
+            return "\(from) sent a request to itself in its initialize, and is ready only after that: make the "
+                + "request in didStart"
         case .waitsForLater:
             return "\(owning) starts after \(from), and the request was made in its initialize: a module that starts "
                 + "can't wait for one that starts after it; make it in didStart"
         case .moved:
             let now = core.routes.interface(wanted)?.owner.name ?? ""
-            return "\(wanted) was \(owning)'s, and is \(now)'s since the manifest was read again: ask again"
+            return "\(wanted) belonged to \(owning), and belongs to \(now) since the manifest was read again: try again"
         case .notBrought:
             return "\(owning) runs without \(wanted), which its row provides since the manifest was read again: "
                 + "strata restart \(owning)"
@@ -140,11 +141,11 @@ extension LiveFacts {
 
     private var launchersMessage: String {
         switch kind {
-        case .call: "the launcher calls bus alone, and asked for \(wanted)"
-        case .open: "the launcher calls bus alone, and opened a URL"
-        case .report: "the launcher reports nothing"
-        case .broadcast: "the launcher broadcasts nothing"
-        case .event: "the launcher emits app.* alone, and asked for \(name.text)"
+        case .call: "the launcher may call only bus, and called \(wanted)"
+        case .open: "the launcher may call only bus, and opened a URL"
+        case .report: "the launcher may not report"
+        case .broadcast: "the launcher may not broadcast"
+        case .event: "the launcher may emit only app.*, and emitted \(name.text)"
         }
     }
 
@@ -173,8 +174,9 @@ extension LiveFacts {
     private var quarantineMessage: String {
         let left = ((quarantine?.quarantinedUntil ?? core.now) - core.now + 999) / 1_000
         return
-            "\(action) is quarantined: \(owning) died \(quarantine?.deaths.count ?? 0) times while it alone was open; it "
-            + "may be called again in \(left) s, or after strata restart \(owning); strata ps --why shows more"
+            "\(action) is quarantined: \(owning) died \(quarantine?.deaths.count ?? 0) times while it was the only "
+            + "open action; it can be called again in \(left) s, or after strata restart \(owning); strata ps "
+            + "--why shows more"
     }
 
     private var actionMessage: String {

@@ -20,12 +20,13 @@ struct BodyLimit {
     func read(_ body: UnsafeRawBufferPointer, of owner: String) throws(BusError) -> JSON {
         try require(
             body.count <= bytes, .tooLarge,
-            "the body of \(owner) has \(body.count) bytes, and the broker reads \(bytes): say less at once")
+            "the body of \(owner) has \(body.count) bytes, and the broker reads \(bytes): send less at once")
         guard !body.isEmpty else { return .null }
         do { return try JSON(parsing: body, maximumValues: values) } catch {
             try require(
                 !error.hasTooManyValues, .tooLarge,
-                "the body of \(owner) has over \(values) JSON values, and the broker reads so many: say less at once")
+                "the body of \(owner) has over \(values) JSON values, the most that the broker reads: send less at "
+                    + "once")
             throw BusError(.badParams, "the body of \(owner) is not JSON: \(error)")
         }
     }
@@ -51,8 +52,8 @@ extension BusCore {
         }
         return BusError(
             error.code,
-            "a frame of \(frame) bytes was announced, and the limit is \(limit) until hello is answered: let hello say "
-                + "\"more\": true, and say the rest with bus/register")
+            "a frame of \(frame) bytes was announced, and the limit is \(limit) until hello is answered: send "
+                + "\"more\": true in hello, and the rest with bus/register")
     }
 }
 

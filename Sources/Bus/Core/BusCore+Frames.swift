@@ -92,7 +92,7 @@ extension BusCore {
         let kind = header.kind == .notice ? "notice" : header.unknownKind.text
         let reason =
             header.kind == .notice
-            ? "is sent by the broker alone: send broadcast or report" : "is none of the protocol's section 4"
+            ? "is sent by the broker alone: send broadcast or report" : "is not in the protocol's section 4"
         // With the number of an open request, the error would be taken for the answer to that
         // request.
         let isInUse = peer.requests[header.id] != nil

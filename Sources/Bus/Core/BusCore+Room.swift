@@ -83,9 +83,9 @@ extension BusCore {
     /// Says what is full when a frame found no room.
     func whatIsFull(_ count: Int, _ peer: Peer) -> String {
         isWithinQueue(count, peer, table.limits.queue)
-            ? "\(peer.outbox.pending) bytes wait for it, and for all \(max(0, restOfTotal)) are left of "
-                + "\(table.limits.total), of which one queue may have an eighth (limits.total)"
-            : "\(peer.outbox.pending) bytes wait, and \(table.limits.queue) may (limits.queue)"
+            ? "\(peer.outbox.pending) bytes wait for it; \(max(0, restOfTotal)) of \(table.limits.total) bytes for all peers are "
+                + "left, and one queue may have an eighth of them (limits.total)"
+            : "\(peer.outbox.pending) bytes wait, and the limit is \(table.limits.queue) (limits.queue)"
     }
 
     /// Says what is full when a call or a report found no room.
@@ -104,8 +104,8 @@ extension BusCore {
         let own = peer.heldBytes
         try require(
             own == 0 || own + held.cost <= table.limits.held, .overloaded,
-            "\(own) bytes of \(peer.displayName) wait for modules or the authorizer, and \(table.limits.held) may "
-                + "(limits.held): wait for answers")
+            "\(own) bytes of \(peer.displayName) wait for modules or the authorizer, and the limit is "
+                + "\(table.limits.held) (limits.held): wait for answers")
         if own + held.cost > Self.alwaysTaken, let refusal = totalRefusal(held.cost) { throw refusal }
     }
 
@@ -114,7 +114,7 @@ extension BusCore {
         guard count > restOfTotal else { return nil }
         return BusError(
             .overloaded,
-            "\(waitingBytes) bytes wait in the broker for all, and \(table.limits.total) may (limits.total); these are "
-                + "\(count): try later")
+            "\(waitingBytes) bytes wait in the broker for all peers, and the limit is \(table.limits.total) "
+                + "(limits.total); these are \(count) more: try later")
     }
 }

@@ -91,7 +91,7 @@ extension BusCore {
     /// `stop`.
     func retire(_ module: ModuleRecord, _ peer: Peer, _ retirement: OwnPurpose.Retirement) {
         let isIdle = if case .idle = retirement { true } else { false }
-        endSuccessor(of: module, "\(module.name) is stopped before it took over")
+        endSuccessor(of: module, "\(module.name) was stopped before it took over")
         // Ending the successor may have ended this session too.
         guard module.peer === peer, peer.isOpen else { return retired(module, peer, retirement) }
         change(module, .wasRetired(isIdle: isIdle))
@@ -106,7 +106,7 @@ extension BusCore {
             if asking.isOpen { answer(asking.call, JSON.object([]).encoded(), "the module was retired") }
         case .idle(let idle): stopIdle(module, peer, idle)
         case .removed:
-            end(peer, .shuttingDown, "the row of \(module.name) was taken out of the manifest")
+            end(peer, .shuttingDown, "the row of \(module.name) was removed from the manifest")
         }
     }
 
@@ -121,7 +121,7 @@ extension BusCore {
         let spawnedAt = try Self.time(reader, "spawnedAt")
         guard let verdict = LauncherWord.Verdict(word), let process = verdict.process else {
             throw BusError(
-                .badParams, "bus/moduleState has state \"\(word)\": say starting, restarting, failed or absent")
+                .badParams, "bus/moduleState has state \"\(word)\": use starting, restarting, failed or absent")
         }
         // The stop of an earlier process no longer matters.
         if process == .starting { module.take(.stopIsOver) }
@@ -152,7 +152,7 @@ extension BusCore {
         BusError(
             .shuttingDown,
             "the launcher says that \(module.name) \(word): what its process \(peer.vouched?.pid ?? 0) has started "
-                + "ends with it")
+                + "ends too")
     }
 
     /// Continues after the launcher said `failed` or `absent` and the session has ended, in either
@@ -192,7 +192,7 @@ extension BusCore {
         let uid = peer.credentials.uid
         try require(
             action != "lend" || mayLaunch(uid), .forbidden,
-            "user \(uid) can't have a module's place: the broker's user (\(user)) or root can, who could start it")
+            "user \(uid) can't run a module by hand: only the broker's user (\(user)) and root can")
         guard let launcher else {
             throw BusError(.unavailable, "no launcher is connected to this broker: run strata up or strata launch")
         }

@@ -52,7 +52,7 @@ extension BusCore {
         for module in modules.rows {
             module.said.forgetVerdict()
             if module.peer == nil, module.life.absence.process != .absent {
-                change(module, .processIs(.absent), "the launcher is gone")
+                change(module, .processIs(.absent), "the launcher has ended")
             }
             if !canBeWaitedFor(module) { failWaiting(module, unavailable(module)) }
         }
@@ -276,13 +276,14 @@ extension BusCore {
         case .away(let absence) where absence.process == .failed:
             why =
                 "failed\(module.reason.isEmpty ? "" : " (\(module.reason))"): see strata ps, then strata start \(module.name)"
-        case .retired, .ending: why = "is stopping, and no launcher is there to start it again"
+        case .retired, .ending: why = "is stopping, and no launcher is connected to start it again"
         default:
             why =
                 module.start == .manual
-                ? "is not running, and is started by hand: start its program, or strata start \(module.name) where its row has run"
+                ? "is not running, and is started by hand: start its program, or strata start \(module.name) if its "
+                    + "row has run"
                 : launcher == nil
-                    ? "is not running, and no launcher is there to start it: run strata up"
+                    ? "is not running, and no launcher is connected to start it: run strata up"
                     : "is not running: start it with strata start \(module.name)"
         }
         return BusError(.unavailable, "\(module.name) \(why)")

@@ -149,14 +149,15 @@ extension BusCore {
         guard !modules.draining.isEmpty, isDraining(peer) else { return }
         throw BusError(
             .shuttingDown,
-            "process \(module.session.pid) took over as \(module.name): this one finishes, and begins nothing new")
+            "process \(module.session.pid) took over as \(module.name): this one finishes its requests, and begins "
+                + "nothing new")
     }
 
     func onlyServing(_ peer: Peer, _ module: ModuleRecord) throws(BusError) {
         try onlyStaying(peer, module)
         try require(
             module.peer === peer, .unavailable,
-            "this process takes over as \(module.name) when it is ready: what it brings is taken back after that")
+            "this process takes over as \(module.name) when it is ready: it can unregister after that")
     }
 }
 

@@ -46,12 +46,12 @@ extension BusCore {
         guard module.peer === peer, peer.isOpen else { return }
         let attempt = peer.countStop()
         guard attempt < Self.mostStopAttempts else {
-            return end(peer, .shuttingDown, "\(module.name) idled, and nobody stopped its process: it is to end")
+            return end(peer, .shuttingDown, "\(module.name) was idle, and its process was not stopped: it must end")
         }
         let pause = min(idle, 1_000) << UInt64(attempt)
         guard let launcher else { return setAlarm(.idle, of: peer, after: pause) }
         order(
-            launcher, "stop", module, "nobody asked anything of it for \(idle) ms",
+            launcher, "stop", module, "it had no requests for \(idle) ms",
             .stop(peer: peer.number, pause: pause))
     }
 

@@ -285,7 +285,7 @@ package final class MemoryBroker {
         case .hearOut(let peer): heardOut.append(peer.memory)
         case .close(let peer): close(peer.memory)
         case .lookAtFrame(let peer): lookAtFrame(of: peer.memory)
-        case .replaceProgram: bus.notHandedOver("this broker stands in memory")
+        case .replaceProgram: bus.notHandedOver("this broker runs in memory")
         case .stopListening: isListening = false
         case .finish: hasEnded = true
         }

@@ -30,7 +30,8 @@ extension BusCore {
         if let module, !Array(module.utf8).withUnsafeBytes(Name.isModule) {
             throw BusError(
                 .badParams,
-                "bus/monitor has module \"\(module)\", which can't be a name: say a module's, operator, launcher or bus"
+                "bus/monitor has module \"\(module)\", which can't be a name: give a module's, operator, launcher or "
+                    + "bus"
             )
         }
         if let name, !(1...256).contains(name.utf8.count) {

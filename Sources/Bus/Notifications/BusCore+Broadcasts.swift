@@ -14,7 +14,7 @@ extension BusCore {
                     header.members.contains(.level)
                         ? "an operator's broadcast said level \"\(header.level.text)\", and the levels are "
                             + levels.names.joined(separator: ", ")
-                        : "an operator's broadcast lacks \"level\": say which level it speaks as")
+                        : "an operator's broadcast lacks \"level\": name the level to send it from")
                 return
             }
             rank = level
@@ -61,7 +61,7 @@ extension BusCore {
     /// Ends a peer whose notification has no name.
     func endForName(_ header: borrowing Header, of peer: Peer) {
         statistics.badFrames += 1
-        end(peer, .badHeader, "a \(header.kind.name) lacks \"name\": say what is notified")
+        end(peer, .badHeader, "a \(header.kind.name) lacks \"name\", the notification's")
     }
 
     /// Returns the number of observations of all these names together.

@@ -28,12 +28,12 @@ extension BusCore {
     private func unknownModule(_ header: borrowing Header) -> BusError {
         let name = header.to.text
         let known = [modules.rows, modules.guests].joined().lazy.map(\.name)
-        let hint = didYouMean(name, known, else: "strata ps lists those there are")
+        let hint = didYouMean(name, known, else: "strata ps lists the modules")
         return BusError(
             .unknownModule,
             header.members.contains(.to)
-                ? "a report went to \"\(name)\", which no row names and which is no live guest: \(hint)"
-                : "a report lacks \"to\": say the module's name")
+                ? "a report went to \"\(name)\", which is neither a row nor a live guest: \(hint)"
+                : "a report lacks \"to\", the module's name")
     }
 
     /// Queues a numbered notice to each matching observation of the target.

@@ -11,7 +11,7 @@ extension BusCore {
                     + "and a connection begins with a call to bus/hello")
         }
         guard header.id != 0 else {
-            return end(peer, .badID, "hello came without a usable id: number it from 1 to 2^53-1")
+            return end(peer, .badID, "hello came without a valid id: number it from 1 to 2^53-1")
         }
         statistics.calls += 1
         do throws(BusError) {
@@ -51,7 +51,7 @@ extension BusCore {
         let uid = peer.credentials.uid
         try require(
             isOperator(uid), .forbidden,
-            "user \(uid) is no operator: the broker's user (\(user)), root and those of the manifest's operators are")
+            "user \(uid) is not an operator: the broker's user (\(user)), root and the manifest's operators are")
         try refuseDescendant(peer, "an operator")
     }
 
@@ -78,7 +78,7 @@ extension BusCore {
         if let row, row.isRemoved {
             throw BusError(
                 .unknownModule,
-                "the row of \(name) was taken out of the manifest, and its process is ending: it ends too")
+                "the row of \(name) was removed from the manifest, and its process is ending: this one ends too")
         }
         let offered = Dictionary(uniqueKeysWithValues: hello.offer.interfaces.map { ($0.name, $0) })
         try checkURLs(hello, offered, row)
@@ -117,7 +117,7 @@ extension BusCore {
         }
         if let live = modules.find(name), live.peer != nil {
             throw BusError(
-                .nameTaken, "\(name) is connected already (pid \(live.session.pid)): a name is one process's")
+                .nameTaken, "\(name) is connected already (pid \(live.session.pid)): a name belongs to one process")
         }
         try checkFree(hello.offer, of: nil)
         let module = row ?? modules.addGuest(name, rank: rank)

@@ -13,8 +13,8 @@ extension BusCore {
             observed += row.observes.filter { !named.contains(Observation.Target($0)) }.map(\.cost)
         }
         let holdings = Holdings(interfaces: offer.interfaces.count, urls: urls, observations: observed)
-        try holdings.checkCounts(limits, "hello brings", "one module may have")
-        try holdings.checkTexts(limits, "hello brings")
+        try holdings.checkCounts(limits, "hello has", "one module may have")
+        try holdings.checkTexts(limits, "hello has")
     }
 
     /// Whether the module's row maps the same URL.
@@ -31,7 +31,7 @@ extension BusCore {
             guard let found = instances[url.interface] else {
                 throw BusError(
                     .badParams,
-                    "the URL \(url.text) leads to \(url.interface), which is no interface of this module")
+                    "the URL \(url.text) leads to \(url.interface), which is not an interface of this module")
             }
             try require(
                 found == .single, .badParams,
@@ -55,13 +55,13 @@ extension BusCore {
             if let owned = routes.interface(interface.name), owned.isDeclared, owned.owner.name != name {
                 throw BusError(
                     .forbidden,
-                    "the interface \(interface.name) is \(owned.owner.name)'s, by its row: \(name) can't have it")
+                    "the interface \(interface.name) belongs to \(owned.owner.name) by its row: \(name) can't have it")
             }
         }
         for url in offer.urls {
             if let owned = routes.target(url), owned.isDeclared, owned.owner.name != name {
                 throw BusError(
-                    .forbidden, "the URL \(url.text) is \(owned.owner.name)'s, by its row: \(name) can't have it")
+                    .forbidden, "the URL \(url.text) belongs to \(owned.owner.name) by its row: \(name) can't have it")
             }
         }
     }
@@ -72,8 +72,8 @@ extension BusCore {
         if let repeated = offer.repeatedURL {
             throw BusError(
                 .nameTaken,
-                "the URL \(repeated.text) comes twice; the names of bound segments don't tell patterns "
-                    + "apart: choose another path")
+                "the URL \(repeated.text) comes twice; patterns that differ only in the names of bound segments are "
+                    + "the same: choose another path")
         }
         let coming = modules.rows.filter { $0 !== module && $0.successor != nil }
         if !coming.isEmpty { try checkFree(offer, beside: coming) }
@@ -160,7 +160,7 @@ extension BusCore {
                 "process \(peer.credentials.pid) was started by the app's launcher, so it can't be \(role): run it "
                     + "from outside the app")
         case .unknown:
-            why = "the parents of process \(peer.credentials.pid) changed while they were looked at"
+            why = "the parents of process \(peer.credentials.pid) changed while they were read"
         case nil: why = isGone(peer)
         }
         throw BusError(

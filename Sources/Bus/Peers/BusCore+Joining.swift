@@ -121,7 +121,7 @@ extension BusCore {
     func checkProvided(_ names: Set<String>, _ module: ModuleRecord) throws(BusError) {
         for provided in module.row?.provides ?? [] where !names.contains(provided) {
             throw BusError(
-                .badParams, "hello of \(module.name) lacks the interface \(provided), which its row provides: bring it")
+                .badParams, "hello of \(module.name) lacks the interface \(provided), which its row provides: add it")
         }
     }
 }

@@ -28,8 +28,7 @@ extension BusCore {
     func refuseWithoutDescriptor(_ peer: Peer) {
         end(
             peer, .overloaded,
-            "the broker has no descriptor for one more connection (RLIMIT_NOFILE): close some, or raise ulimit -n "
-                + "for it")
+            "the broker has no descriptor for one more connection (RLIMIT_NOFILE): close some, or raise its ulimit -n")
     }
 
     /// Counts a peer that is new to this broker.
@@ -76,12 +75,12 @@ extension BusCore {
     /// Ends a connection because its pool is too full.
     private func endSurplus(_ surplus: Surplus) {
         let peer = surplus.peer
-        let others = peer.greeting.pool == .others ? " of users who are not the broker's" : ""
+        let others = peer.greeting.pool == .others ? " for users other than the broker's" : ""
         end(
             peer, .overloaded,
-            "\(surplus.count) connections of user \(peer.credentials.uid) have not said hello, this is the oldest of them, "
-                + "and \(table.limits.unregistered)\(others) may (limits.unregistered): say hello at once after "
-                + "connecting", id: peer.greeting.helloID)
+            "\(surplus.count) connections of user \(peer.credentials.uid) have not said hello, and this is the "
+                + "oldest; the limit\(others) is \(table.limits.unregistered) (limits.unregistered): say hello right "
+                + "after connecting", id: peer.greeting.helloID)
     }
 
     /// Closes an ended connection whose last bytes have not been read, to make room.
@@ -102,7 +101,7 @@ extension BusCore {
     private var tooManyConnections: BusError {
         BusError(
             .overloaded,
-            "the broker has its \(mostConnections) connections (\(limitName)): close some, or raise that limit")
+            "the broker has all of its \(mostConnections) connections (\(limitName)): close some, or raise that limit")
     }
 
     /// The name of the limit that bounds the connections.

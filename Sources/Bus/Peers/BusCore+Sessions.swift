@@ -48,8 +48,9 @@ extension BusCore {
         if peer.life == .waitingForVouch {
             end(
                 peer, .forbidden,
-                "nobody vouched for the token of \(peer.greeting.row?.name ?? peer.displayName) within \(table.hello) ms: start the "
-                    + "module through the launcher, or give its row start: manual", id: peer.greeting.helloID)
+                "the launcher did not vouch for the token of \(peer.greeting.row?.name ?? peer.displayName) within "
+                    + "\(table.hello) ms: start the module through the launcher, or "
+                    + "give its row start: manual", id: peer.greeting.helloID)
         } else {
             end(peer, .notRegistered, "no hello came within \(table.hello) ms: call bus/hello first")
         }
@@ -142,7 +143,7 @@ extension BusCore {
             return BusError(
                 .replaced,
                 "process \(module.session.pid) took over as \(module.name), and \(peer.credentials.pid), which had the request, "
-                    + "has ended: ask again", ran: .maybe)
+                    + "has ended: try again", ran: .maybe)
         }
         let why = reason == "closed" ? "its connection closed" : "the broker ended it with \(reason)"
         return BusError(.died, "\(peer.displayName) died: \(why)", ran: .maybe)
@@ -218,6 +219,6 @@ extension BusCore {
     }
 
     private static func isGone(_ peer: Peer) -> BusError {
-        BusError(.cancelled, "its caller, \(peer.displayName), is gone", ran: .maybe)
+        BusError(.cancelled, "its caller, \(peer.displayName), is no longer connected", ran: .maybe)
     }
 }

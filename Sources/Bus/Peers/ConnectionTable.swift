@@ -94,6 +94,6 @@ struct ConnectionLimit {
         guard most(wanted) < wanted else { return nil }
         return
             "this process may open \(descriptors) descriptors (RLIMIT_NOFILE) and keeps \(Self.kept) of them, so it "
-            + "takes \(most(wanted)) connections, and not the \(wanted) of limits.connections: raise ulimit -n"
+            + "takes \(most(wanted)) connections, not the \(wanted) of limits.connections: raise ulimit -n"
     }
 }

@@ -49,7 +49,7 @@ struct Hello {
     init(_ body: UnsafeRawBufferPointer) throws(BusError) {
         let reader = try MemberReader(body: body, of: "hello")
         guard let version = try reader.integer("protocol") else {
-            throw BusError(.badParams, "hello lacks \"protocol\": say 1")
+            throw BusError(.badParams, "hello lacks \"protocol\": send 1")
         }
         try require(
             version == 1, .badVersion,
@@ -61,15 +61,15 @@ struct Hello {
         case (nil, let name?):
             try require(
                 Name.isModule(name) && !Name.isReserved(name), .badParams,
-                "hello's module \"\(name)\" is no module's name: a letter, then up to 63 letters, digits, "
+                "hello's module \"\(name)\" is not a module's name: a letter, then up to 63 letters, digits, "
                     + "dots, underscores or hyphens, and not bus, module, launcher or operator")
             role = .module(name)
         case (nil, nil):
-            throw BusError(.badParams, "hello lacks \"module\": say the module's name, or a \"role\"")
+            throw BusError(.badParams, "hello lacks \"module\": send the module's name, or a \"role\"")
         case (let role?, nil):
             throw BusError(.badParams, "hello's role \"\(role)\" is neither operator nor launcher")
         case (_?, _?):
-            throw BusError(.badParams, "hello has a role and a module: say one of them")
+            throw BusError(.badParams, "hello has a role and a module: send only one of them")
         }
         token = try reader.string("token")
         level = try reader.string("level")
@@ -97,7 +97,7 @@ struct Hello {
         requires = try reader.strings("requires").map(Name.withoutRouterSuffix)
         events = try reader.strings("events").map(Self.checkedName)
         for name in requires where !Name.isInterface(name) {
-            throw BusError(.badParams, "\"\(name)\" in requires is no interface's name")
+            throw BusError(.badParams, "\"\(name)\" in requires is not an interface's name")
         }
         // These are checked but not kept, because the manifest decides.
         for name in try reader.strings("broadcasts") { _ = try Self.checkedName(name) }
@@ -119,15 +119,15 @@ struct Hello {
     static func observation(_ json: JSON) throws(BusError) -> AppTable.Observed {
         let reader = MemberReader(json, of: "an observation")
         guard let name = try reader.string("name") else {
-            throw BusError(.badParams, "an observation lacks \"name\": say what it observes")
+            throw BusError(.badParams, "an observation lacks \"name\": name what it observes")
         }
         let object = try reader.string("object")
         try require(
             (object?.utf8.count ?? 0) <= longestObject, .badParams,
-            "an observed object has at most \(longestObject) bytes, as a header's can have no more")
+            "an observed object has at most \(longestObject) bytes, because a header has room for no more")
         let keep = try reader.string("keep") ?? "all"
         guard let keep = AppTable.Keep(rawValue: keep) else {
-            throw BusError(.badParams, "an observation keeps \"\(keep)\": say all or latest")
+            throw BusError(.badParams, "an observation keeps \"\(keep)\": use all or latest")
         }
         return .init(name: try checkedName(name), object: object, keep: keep)
     }
@@ -136,23 +136,23 @@ struct Hello {
     static let mostNames = 16_384
 
     static func checkCount(_ what: String, _ count: Int) throws(BusError) {
-        try require(count <= mostNames, .badParams, "\(count) \(what) are said, and one module may have \(mostNames)")
+        try require(count <= mostNames, .badParams, "\(count) \(what) are listed, and one module may have \(mostNames)")
     }
 
     private static func checkedName(_ name: String) throws(BusError) -> String {
         try require(
             (1...256).contains(name.utf8.count), .badParams,
-            "a notification's or an event's name has 1 to 256 bytes, and this one \(name.utf8.count)")
+            "a notification's or an event's name has 1 to 256 bytes; this one has \(name.utf8.count)")
         return name
     }
 
     private static func checkReports(_ reader: MemberReader) throws(BusError) {
         guard let reports = try reader.object("reports") else { return }
         for member in reports {
-            try require(Name.isModule(member.name), .badParams, "\"\(member.name)\" in reports is no module's name")
+            try require(Name.isModule(member.name), .badParams, "\"\(member.name)\" in reports is not a module's name")
             for json in member.value.array ?? [.null] {
                 guard let name = json.string else {
-                    throw BusError(.badParams, "the reports to \"\(member.name)\" are no array of names")
+                    throw BusError(.badParams, "the reports to \"\(member.name)\" must be an array of names")
                 }
                 _ = try checkedName(name)
             }
@@ -186,19 +186,19 @@ extension Hello.Interface {
         name = Name.withoutRouterSuffix(member.name)
         try require(
             Name.isInterface(name), .badParams,
-            "\"\(member.name)\" is no interface's name: a letter, then up to 63 letters, digits, dots, "
+            "\"\(member.name)\" is not an interface's name: a letter, then up to 63 letters, digits, dots, "
                 + "underscores or hyphens")
         try require(!Name.isReserved(name), .badParams, "the interface name \(name) is reserved: choose another")
         let reader = MemberReader(member.value, of: "the interface \(name)")
         let word = try reader.string("instances") ?? "single"
         guard let instances = InterfaceRecord.Instances(rawValue: word) else {
-            throw BusError(.badParams, "the interface \(name) has instances \"\(word)\": say single or multiple")
+            throw BusError(.badParams, "the interface \(name) has instances \"\(word)\": use single or multiple")
         }
         self.instances = instances
         adds = try reader.bool("add") ?? false
         let actions = try (reader.object("actions") ?? []).map { action throws(BusError) in
             try require(
-                Name.isAction(action.name), .badParams, "\"\(action.name)\" in \(name) is no action's name")
+                Name.isAction(action.name), .badParams, "\"\(action.name)\" in \(name) is not an action's name")
             let reader = MemberReader(action.value, of: "the action \(name)/\(action.name)")
             return InterfaceRecord.Action(
                 name: action.name, nameBytes: Array(action.name.utf8),
@@ -220,10 +220,10 @@ extension Hello.URL {
     }
 
     init(host: String, path: String, to: String) throws(BusError) {
-        try require(URLTable<URLTarget>.isHost(host), .badParams, "\"\(host)\" is no host of a URL")
+        try require(URLTable<URLTarget>.isHost(host), .badParams, "\"\(host)\" is not a URL's host")
         do { pattern = try URLPattern(path) } catch { throw BusError(.badParams, error.message) }
         guard let destination = Destination(to), destination.instance == nil else {
-            throw BusError(.badParams, "the URL \(host)\(path) leads to \"\(to)\": say Interface/action")
+            throw BusError(.badParams, "the URL \(host)\(path) leads to \"\(to)\": write Interface/action")
         }
         let bytes = Array(to.utf8)
         self.host = host.lowercasedASCII

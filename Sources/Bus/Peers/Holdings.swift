@@ -10,7 +10,7 @@ struct Holdings {
     var events: [Int] = []
 
     /// - Parameters:
-    ///   - whose: how the message begins, such as `hello brings`.
+    ///   - whose: how the message begins, such as `hello has`.
     ///   - may: how the message names the limit's subject, such as `one module may have`.
     ///   - advice: how the message ends.
     func checkCounts(_ limits: AppTable.Limits, _ whose: String, _ may: String, _ advice: String = "") throws(BusError)
@@ -46,7 +46,7 @@ enum Texts {
     static func check(_ whose: String, _ what: String, _ bytes: Int, _ most: Int) throws(BusError) {
         try require(
             bytes <= most, .overloaded,
-            "\(whose) \(what) whose texts have \(bytes) bytes, and those of one module may have \(most): choose shorter ones"
+            "\(whose) \(what) whose texts have \(bytes) bytes, and one module's may have \(most): choose shorter ones"
         )
     }
 }

@@ -54,10 +54,10 @@ struct MemberReader {
     }
 
     private func read<Value>(_ name: String, _ type: String, _ convert: (JSON) -> Value?) throws(BusError) -> Value? {
-        try require(json.object != nil, .badParams, "\(owner) is described by an object, and this is \(json.typeName)")
+        try require(json.object != nil, .badParams, "\(owner) must be an object, and this is \(json.typeName)")
         guard let member = json[name] else { return nil }
         guard let value = convert(member) else {
-            throw BusError(.badParams, "\"\(name)\" of \(owner) is \(type), and this is \(member.typeName)")
+            throw BusError(.badParams, "\"\(name)\" of \(owner) must be \(type), and this is \(member.typeName)")
         }
         return value
     }

@@ -116,11 +116,11 @@ extension BusCore {
     /// Removes everything that is left of a module whose row is gone, including its sessions that
     /// don't serve.
     func forget(_ module: ModuleRecord) {
-        let reason = "the row of \(module.name) was taken out of the manifest"
+        let reason = "the row of \(module.name) was removed from the manifest"
         endSuccessor(of: module, reason)
         for peer in modules.draining where peer.module === module { end(peer, .shuttingDown, reason) }
         for peer in module.awaitingVouch.compactMap({ connections[$0] }) { judgeAgain(peer) }
-        failWaiting(module, BusError(.unavailable, "\(reason): nobody starts it"))
+        failWaiting(module, BusError(.unavailable, "\(reason): it isn't started again"))
         change(module, .processIs(.absent), "its row was removed from the manifest")
         modules.remove(module)
     }
@@ -131,7 +131,7 @@ extension BusCore {
     private func endNamesakes(of new: AppTable) {
         for guest in modules.guests where new.modules.contains(where: { $0.name == guest.name }) {
             guard let peer = guest.peer else { continue }
-            end(peer, .shuttingDown, "\(guest.name) is a row of the manifest now, so it is no guest any more")
+            end(peer, .shuttingDown, "\(guest.name) is a row of the manifest now, so it is no longer a guest")
         }
     }
 
@@ -142,7 +142,7 @@ extension BusCore {
             end(
                 peer, .shuttingDown,
                 most == 0
-                    ? "the manifest has no guests any more" : "the manifest has \(most) guests now (guests.most)")
+                    ? "the manifest no longer allows guests" : "the manifest allows \(most) guests now (guests.most)")
         }
     }
 
@@ -154,7 +154,7 @@ extension BusCore {
         }
         for peer in former {
             let uid = peer.credentials.uid
-            end(peer, .shuttingDown, "user \(uid) is no operator any more, by the manifest", dropsQueued: false)
+            end(peer, .shuttingDown, "user \(uid) is no longer an operator in the manifest", dropsQueued: false)
         }
     }
 }

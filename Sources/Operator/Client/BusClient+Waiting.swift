@@ -94,7 +94,7 @@ extension BusClient {
         try begin { result = $0 }
         run(time) { result != nil }
         guard let result else {
-            throw .noBus("the bus at \(path) takes connections and does not answer: is it stopped?")
+            throw .noBus("the bus at \(path) accepts connections but does not answer: is it stopped?")
         }
         return try result.get()
     }

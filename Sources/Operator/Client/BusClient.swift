@@ -106,7 +106,7 @@ public final class BusClient {
             onWelcome(
                 result(answer).flatMap { body in
                     guard let welcome = Welcome(body) else {
-                        let text = "what listens at \(path) answered hello with something else than a bus does"
+                        let text = "what listens at \(path) did not answer hello as a bus does"
                         return .failure(.noBus(text))
                     }
                     self.welcome = welcome
@@ -197,7 +197,7 @@ public final class BusClient {
 
     func json(_ body: [UInt8], of to: String) -> Result<JSON, ClientError> {
         guard let json = try? JSON(parsing: body) else {
-            return .failure(.unreadable("the bus answered \(to) with what is no JSON"))
+            return .failure(.unreadable("the bus's answer to \(to) is not JSON"))
         }
         return .success(json)
     }

@@ -117,8 +117,8 @@ public enum ClientError: Error, CustomStringConvertible {
         self =
             switch SocketAddress.occupant(path) {
             case .nothing: .noBus("no bus at \(path): nothing is there")
-            case .dead: .noBus("no bus at \(path): a dead socket is left there, its broker is gone")
-            case .foreign: .unusable("\(path) is no socket")
+            case .dead: .noBus("no bus at \(path): a dead socket is left there, because its broker has ended")
+            case .foreign: .unusable("\(path) is not a socket")
             case .unknown(let code): .unusable("\(path) can't be used: \(String(cString: strerror(code)))")
             // The bus started just now, or its backlog is full.
             case .live: .noBus("the bus can't be reached: \(error)")

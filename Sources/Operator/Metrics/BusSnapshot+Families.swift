@@ -20,7 +20,9 @@ extension BusSnapshot {
     // MARK: What modules measure
 
     private func measuredFamilies(beside own: [MetricFamily]) -> [MetricFamily] {
-        var told = MetricFamily("strata_module_metrics_up", .gauge, "Whether a module that keeps metrics told them.")
+        var told = MetricFamily(
+            "strata_module_metrics_up", .gauge,
+            "Whether a module that keeps metrics returned them.")
         var dropped = MetricFamily(
             "strata_module_dropped_metrics", .counter, "Metrics that a module made and did not keep.")
         var families = MeasuredFamilies(beside: own + [told, dropped])
@@ -53,12 +55,12 @@ extension BusSnapshot {
         }
         return [
             counts, info, state,
-            each("strata_module_restarts", .counter, "How often a module was started again.") {
+            each("strata_module_restarts", .counter, "How often a module was restarted.") {
                 MetricValue($0.restarts)
             },
             each(
                 "strata_module_state_since_seconds", .gauge, unit: "seconds",
-                "When a module came to its state, since 1970."
+                "When a module entered its state, since 1970."
             ) { $0.since.map { MetricValue(milliseconds: $0) } },
             each("strata_module_open_requests", .gauge, "Requests that a module is serving.") {
                 MetricValue($0.open)
@@ -66,12 +68,12 @@ extension BusSnapshot {
             each("strata_module_waiting_requests", .gauge, "Requests that wait until a module is ready.") {
                 MetricValue($0.waiting)
             },
-            each("strata_module_queued_bytes", .gauge, unit: "bytes", "What is on its way to a module.") {
+            each("strata_module_queued_bytes", .gauge, unit: "bytes", "Bytes on their way to a module.") {
                 MetricValue($0.queued)
             },
             each(
                 "strata_module_memory_bytes", .gauge, unit: "bytes",
-                "A module's own resident memory, anonymous and shared, where its process is on this machine."
+                "A module's own resident memory, anonymous and shared, if its process is on this machine."
             ) { $0.memory.map { MetricValue($0) } },
         ].filter { !$0.samples.isEmpty }
     }
@@ -92,16 +94,16 @@ extension BusSnapshot {
 
     /// The counters of `bus/stats`, with their names as metrics.
     private static let counters: [(counter: BusStats.Counter, name: String, help: String)] = [
-        (.calls, "calls", "Calls that passed."),
+        (.calls, "calls", "Calls that the broker passed on."),
         (.opens, "opens", "URLs that were opened."),
-        (.replies, "replies", "Requests that were answered well."),
-        (.broadcasts, "broadcasts", "Broadcasts that were taken."),
+        (.replies, "replies", "Requests that succeeded."),
+        (.broadcasts, "broadcasts", "Broadcasts that the broker accepted."),
         (.notices, "notices", "Notices that were queued to observers."),
-        (.reports, "reports", "Reports that passed."),
+        (.reports, "reports", "Reports that the broker passed on."),
         (.violations, "violations", "Calls and reports that the level rule or the call policy refused."),
-        (.dropped, "dropped_frames", "Answers, cancels and credits for what was not open."),
+        (.dropped, "dropped_frames", "Answers, cancels and credits for requests that were not open."),
         (.slowConsumers, "slow_consumers", "Connections that were ended because they fell behind."),
-        (.badFrames, "bad_frames", "Connections that were ended for bytes that are no frame or no header."),
+        (.badFrames, "bad_frames", "Connections that were ended for bytes that are not a frame or a header."),
         (.replaced, "replaced_notices", "Notices that a newer one of their observation replaced."),
     ]
 
@@ -115,7 +117,7 @@ extension BusSnapshot {
         let took = stats.callTimes
         var durations = MetricFamily(
             "strata_bus_call_duration_seconds", .summary, unit: "seconds",
-            "How long calls took, of all since the broker's start, as the broker saw them.")
+            "How long calls took since the broker's start, as the broker measured them.")
         for (quantile, value) in [("0.5", took.p50), ("0.9", took.p90), ("0.99", took.p99)] {
             durations.samples.append(
                 .init(
@@ -127,7 +129,7 @@ extension BusSnapshot {
             durations,
             .of(
                 "strata_bus_call_longest_seconds", .gauge, unit: "seconds",
-                "The longest that a call took since the broker's start.", MetricValue(microseconds: took.max)),
+                "The longest time that a call took since the broker's start.", MetricValue(microseconds: took.max)),
         ]
     }
 
@@ -136,7 +138,7 @@ extension BusSnapshot {
         return [
             .of(
                 "strata_broker_memory_bytes", .gauge, unit: "bytes",
-                "The broker's own resident memory, anonymous and shared, where its process is on this machine.",
+                "The broker's own resident memory, anonymous and shared, if its process is on this machine.",
                 MetricValue(brokerMemory))
         ]
     }

@@ -28,7 +28,7 @@ struct HandOverLoadTests {
             $0.largest = ("Ant", 8 << 20)
         }
         #expect(problem.contains("2000 MiB wait, 8 MiB of them from or for Ant"))
-        #expect(problem.contains("at most 1024 MiB are handed over"))
+        #expect(problem.contains("at most 1024 MiB can be handed over"))
     }
 
     /// Copied bodies are twice the work, and take their memory twice.

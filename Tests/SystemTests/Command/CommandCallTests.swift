@@ -61,7 +61,7 @@ struct CommandCallTests {
     }
 
     @Test(.promise("M.82")) func aStreamThatHasBegunIsNotSlow() async throws {
-        let slow = "Feed did not answer within the deadline of 30000 ms: give more, or look why it is slow"
+        let slow = "Feed did not answer within the deadline of 30000 ms: give more, or find out why it is slow"
         let (run, _) = try await strata("call", "Feed/follow") { _ in
             [.partial("1"), .error("deadline-exceeded", slow)]
         }

@@ -163,7 +163,7 @@ struct ServiceManagerTests {
     @Test(
         arguments: [
             ("2", true, nil, "passed 2 sockets (LISTEN_FDS), and a bus has one: give its unit one ListenStream="),
-            ("1", false, nil, "is no listening Unix stream socket: give its unit ListenStream= with a path"),
+            ("1", false, nil, "is not a listening Unix stream socket: give its unit ListenStream= with a path"),
             ("1", true, "/tmp/other.sock", "--socket says /tmp/other.sock, and the service manager passed a socket on"),
         ] as [(String, Bool, String?, String)])
     func whatCannotBeTheBussSocketIsRefused(count: String, listens: Bool, given: String?, message: String) throws {

@@ -78,7 +78,7 @@ extension SharedFolderTests {
                 // In the group, but not listed.
                 let stranger = try app.strata(as: UserApp.stranger, "ps")
                 #expect(stranger.end == .exit(1))
-                #expect(stranger.output.contains("forbidden") && stranger.output.contains("is no operator"))
+                #expect(stranger.output.contains("forbidden") && stranger.output.contains("is not an operator"))
                 // Not even in the group: the folder is closed.
                 for user in [UserApp.stranger, UserApp.module] {
                     let outsider = try app.strata(as: user, inGroup: false, "ps")
@@ -148,7 +148,7 @@ extension SharedFolderTests {
                 let asked = try app.strata(
                     as: UserApp.listed, "call", "launcher/lend", #"{"module": "A", "pid": 1}"#)
                 #expect(asked.end == .exit(1))
-                #expect(asked.output.contains("can't have a module's place"), "\(asked.output)")
+                #expect(asked.output.contains("can't run a module by hand"), "\(asked.output)")
                 #expect(!app.running.said("run by hand"))
             }
         }
@@ -263,7 +263,7 @@ extension SharedFolderTests {
             symlink(app.programs, folder)
             try app.running.start()
             #expect(try app.running.ended() == .code(2))
-            #expect(app.running.lines.last?.contains("is a link or no folder") == true)
+            #expect(app.running.lines.last?.contains("is a link or not a folder") == true)
             unlink(folder)
             mkdir(folder, 0o755)
             chmod(folder, 0o755)

@@ -81,8 +81,8 @@ public struct ServiceManager: Sendable {
         guard strata_listens(descriptor) == 1 else {
             throw PassedSocketError(
                 description:
-                    "descriptor \(descriptor), which the service manager passed, is no listening Unix stream socket: "
-                    + "give its unit ListenStream= with a path")
+                    "descriptor \(descriptor), which the service manager passed, is not a listening Unix stream "
+                    + "socket: give its unit ListenStream= with a path")
         }
         let path = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { room in
             strata_bound_path(descriptor, room.baseAddress, room.count)
@@ -91,7 +91,7 @@ public struct ServiceManager: Sendable {
         guard path.hasPrefix("/") else {
             throw PassedSocketError(
                 description: "the socket that the service manager passed has no absolute path in the file system: "
-                    + "modules are told its path, so give its unit ListenStream=/…")
+                    + "modules need its path, so give its unit ListenStream=/…")
         }
         try? Descriptors.hand(descriptor, on: false)
         return PassedSocket(descriptor: descriptor, path: path)

@@ -33,7 +33,7 @@ public enum SocketPath {
     /// than 107 bytes.
     public static func check(_ path: String) throws(SocketPathError) {
         let length = path.utf8.count
-        guard length > 0, !path.utf8.contains(0) else { throw SocketPathError(path: path, message: "is no path") }
+        guard length > 0, !path.utf8.contains(0) else { throw SocketPathError(path: path, message: "is not a path") }
         guard length <= longest else {
             throw SocketPathError(
                 path: path,
@@ -63,11 +63,11 @@ public enum SocketPath {
         // Checked through the descriptor, so that nothing can be swapped in after the checks.
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw errno == ENOTDIR || errno == ELOOP ? refuse("is a link or no folder") : failed("can't be opened")
+            throw errno == ENOTDIR || errno == ELOOP ? refuse("is a link or not a folder") : failed("can't be opened")
         }
         defer { close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw failed("can't be looked at") }
+        guard fstat(descriptor, &status) == 0 else { throw failed("can't be examined") }
         guard status.st_uid == geteuid() else {
             throw refuse("belongs to user \(status.st_uid), not to \(geteuid()); remove it, or give --socket")
         }
@@ -75,7 +75,7 @@ public enum SocketPath {
         let mode = status.st_mode & 0o7777
         guard mode & ~wanted == 0 else {
             let (found, most) = (String(mode, radix: 8), String(wanted, radix: 8))
-            throw refuse("has mode 0\(found), wider than 0\(most); mend or remove it")
+            throw refuse("has mode 0\(found), wider than 0\(most); fix or remove it")
         }
         if let group, status.st_gid != group {
             guard fchmod(descriptor, 0o700) == 0, fchown(descriptor, uid_t.max, group) == 0 else {

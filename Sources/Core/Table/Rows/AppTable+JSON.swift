@@ -29,7 +29,7 @@ extension AppTable {
         try value.read("env", into: &env) { (v) throws(AppTableError) in try v.string() }
         try value.read("schemes", into: &schemes) { (v) throws(AppTableError) in try v.strings() }
         try value.read("levels", into: &levels) { (v) throws(AppTableError) in try v.strings() }
-        if levels.isEmpty { throw AppTableError(path: "levels", message: "expected a level at least") }
+        if levels.isEmpty { throw AppTableError(path: "levels", message: "expected at least one level") }
         if let settings = json["settings"] { self.settings = settings }
         if let launchOptions = json["launchOptions"] { self.launchOptions = launchOptions }
         try value.read("calls", into: &calls) { (v) throws(AppTableError) in try v.choice() }

@@ -56,7 +56,7 @@ struct TableValue {
     /// Returns an integer that is not negative.
     func count() throws(AppTableError) -> Int {
         guard let integer = json.integer, let count = Int(exactly: integer), count >= 0 else {
-            throw expected("an integer that isn't negative")
+            throw expected("an integer that is not negative")
         }
         return count
     }

@@ -59,7 +59,7 @@ public struct URLPattern: Sendable {
             BusURLError(.badParams, "the URL pattern \(BusURLError.excerpt(bytes)) \(found); \(advice)")
         }
         guard bytes.count <= longest else {
-            throw bad("has \(bytes.count) bytes", "\(longest) are the most")
+            throw bad("has \(bytes.count) bytes", "at most \(longest) are allowed")
         }
         guard bytes.first == UInt8(ascii: "/") else {
             throw bad("does not start with \"/\"", "write /segment/segment, or / for the host alone")

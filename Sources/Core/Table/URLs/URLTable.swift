@@ -25,8 +25,8 @@ public struct URLTable<Value> {
             throw BusURLError(
                 .nameTaken,
                 "the URL pattern \(excerpt(pattern.text)) was to be mapped for the host \(excerpt(host)), "
-                    + "which has \(excerpt(taken.pattern.text)) already; the names of bound segments "
-                    + "don't tell patterns apart: map another path or host")
+                    + "which has \(excerpt(taken.pattern.text)) already; patterns that differ only in the names of "
+                    + "bound segments are the same: map another path or host")
         }
         if firstBeyondLimit(of: [(host, pattern)]) != nil { throw Self.tooManyShapes(host, pattern) }
         _ = hosts[host, default: URLHost()].set(.init(pattern: pattern, value: value))
@@ -118,8 +118,8 @@ extension URLTable {
         guard isHost(host) else {
             throw BusURLError(
                 .badParams,
-                "the host \(BusURLError.excerpt(host.utf8)) was to be mapped, which no URL can name; "
-                    + "write 1 to 255 letters, digits, \".\" and \"-\", like com.example.login")
+                "the host \(BusURLError.excerpt(host.utf8)) was to be mapped, which no URL can name; write 1 to 255 "
+                    + "letters, digits, \".\" and \"-\", like com.example.login")
         }
         return lowercase(host)
     }
@@ -146,7 +146,7 @@ extension URLTable {
             "a URL of the scheme \(excerpt(url.scheme)) was asked for; "
                 + (schemes.isEmpty
                     ? "the app has none: list it in the manifest's schemes"
-                    : "the app has \(known)\(schemes.count > 3 ? " and others" : ""): use one of them, "
+                    : "the app has \(known)\(schemes.count > 3 ? " and more" : ""): use one of them, "
                         + "or list it in the manifest's schemes"))
     }
 
@@ -176,6 +176,6 @@ extension URLTable {
                 + (known.isEmpty
                     ? "see strata routes for its \(host.count) patterns"
                     : "it has \(known.prefix(3).map(excerpt).joined(separator: ", "))"
-                        + (known.count > 3 ? " and \(known.count - 3) others" : "")))
+                        + (known.count > 3 ? " and \(known.count - 3) more" : "")))
     }
 }

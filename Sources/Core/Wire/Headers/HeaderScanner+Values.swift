@@ -2,7 +2,7 @@ extension HeaderScanner {
     /// Reads the value of a string member.
     @inline(__always)
     func string(_ cursor: inout JSONCursor, _ name: StaticString) throws(JSONError) -> Header.Text {
-        try string(&cursor, orElse: "\"\(name)\" is no string")
+        try string(&cursor, orElse: "\"\(name)\" is not a string")
     }
 
     /// Reads a string, starting at its quote.
@@ -37,10 +37,10 @@ extension HeaderScanner {
         }
         cursor.pointer = start
         guard cursor.peek() == UInt8(ascii: "-") || cursor.peek() &- UInt8(ascii: "0") < 10 else {
-            throw cursor.error("\"\(name)\" is no integer")
+            throw cursor.error("\"\(name)\" is not an integer")
         }
         guard try !cursor.passNumber() else {
-            throw cursor.error("\"\(name)\" is no integer without fraction or exponent", at: start)
+            throw cursor.error("\"\(name)\" is not an integer without fraction or exponent", at: start)
         }
         let text = Header.Text(start: start, count: cursor.pointer - start)
         if text.count <= JSONNumber.longestShort {

@@ -61,7 +61,7 @@ public final class HeaderScanner {
     private func members(of bytes: UnsafeRawBufferPointer, _ header: inout Header) throws(JSONError) {
         var cursor = JSONCursor(bytes, hasSlack: true)
         cursor.skipSpace()
-        guard cursor.take(UInt8(ascii: "{")) else { throw cursor.error("it is no JSON object") }
+        guard cursor.take(UInt8(ascii: "{")) else { throw cursor.error("it is not a JSON object") }
         cursor.skipSpace()
         if !cursor.take(UInt8(ascii: "}")) {
             repeat {
@@ -166,7 +166,7 @@ public final class HeaderScanner {
             } else if value.equals("yes") {
                 header.ran = .yes
             } else {
-                throw cursor.error("\"ran\" is none of no, maybe and yes")
+                throw cursor.error("\"ran\" is not no, maybe or yes")
             }
         case PackedKey.trace:
             try once(.trace, &header, key, quoted, cursor)
@@ -176,7 +176,7 @@ public final class HeaderScanner {
         case PackedKey.meta:
             try once(.meta, &header, key, quoted, cursor)
             guard cursor.peek() == UInt8(ascii: "{") else {
-                throw cursor.error("\"meta\" is no object")
+                throw cursor.error("\"meta\" is not an object")
             }
             header.meta = try value(of: key, quoted, &cursor)
             guard header.meta.count <= Self.longestMeta else {

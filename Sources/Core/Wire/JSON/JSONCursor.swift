@@ -53,7 +53,7 @@ struct JSONCursor {
     mutating func passWord(_ word: StaticString) throws(JSONError) {
         let count = word.utf8CodeUnitCount
         guard end - pointer >= count, UnsafeRawBufferPointer(start: pointer, count: count).equals(word) else {
-            throw error("no value begins so")
+            throw error("no value begins like this")
         }
         pointer += count
     }

@@ -80,7 +80,7 @@ extension JSONTape {
                 let isFraction = try cursor.passNumber()
                 append(.number, from: start, to: cursor.position, isFraction: isFraction)
             case 0xEF where cursor.position == 0: throw cursor.error("a byte order mark is not allowed")
-            default: throw cursor.error(cursor.isAtEnd ? "a value is missing" : "no value begins so")
+            default: throw cursor.error(cursor.isAtEnd ? "a value is missing" : "no value begins like this")
             }
             // A value is complete, and perhaps its containers are too.
             while container != Self.none {

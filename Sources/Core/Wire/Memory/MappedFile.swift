@@ -11,7 +11,7 @@ public final class MappedFile {
     /// - Throws: also if the file could shrink below what is mapped.
     public init(_ descriptor: Int32) throws(SystemError) {
         guard Self.keepsItsSize(descriptor) else {
-            throw SystemError(EINVAL, "map descriptor \(descriptor), which is no sealed file in memory")
+            throw SystemError(EINVAL, "map descriptor \(descriptor), which is not a sealed file in memory")
         }
         let size = Int(lseek(descriptor, 0, SEEK_END))
         guard size > 0,

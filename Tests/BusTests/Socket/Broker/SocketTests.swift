@@ -55,7 +55,7 @@ struct SocketTests {
         let descriptor = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
         close(descriptor)
         let error = #expect(throws: BrokerStartError.self) { try start(at: path) }
-        #expect(error?.description.contains("no socket") == true)
+        #expect(error?.description.contains("is not a socket") == true)
         #expect(folder.contents == ["bus"])
         unlink(path)
         symlink("/nowhere", path)

@@ -92,12 +92,12 @@ struct HandOverRefusalTests {
             ("one that says it in words only", script("echo 'understood' >&2"), "said \"understood\""),
             ("one that says much", script("exec yes"), "said more than 65536 bytes"),
             ("one that is killed", script("kill -9 $$"), "signal 9"),
-            ("noise", file(noise), "is no program"),
-            ("a shell's text", file(Array("touch \(folder.path)/ran\n".utf8)), "is no program"),
-            ("nothing", file([]), "is no program"),
+            ("noise", file(noise), "is not a program"),
+            ("a shell's text", file(Array("touch \(folder.path)/ran\n".utf8)), "is not a program"),
+            ("nothing", file([]), "is not a program"),
             (
                 "half of a program", file(Array("\u{7F}ELF\u{2}\u{1}".utf8) + [UInt8](repeating: 1, count: 58)),
-                "is no program"
+                "is not a program"
             ),
             ("a folder", { try #require(mkdir($0, 0o755) == 0) }, "can't be started"),
             (
@@ -172,7 +172,7 @@ struct HandOverRefusalTests {
         defer { close(descriptor) }
         let child = try ChildProgram(program, ["--resume", "3"], third: descriptor, label: "a broker")
         #expect(try child.wait() == .exit(2))
-        #expect(child.outputText.contains("no sealed file"))
+        #expect(child.outputText.contains("not a sealed file"))
     }
 }
 

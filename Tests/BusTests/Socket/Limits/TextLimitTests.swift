@@ -36,7 +36,7 @@ struct TextLimitTests {
             let peer = try bus.connect()
             let hello = try peer.sendHello("Ant", ["observes": .array((0..<3).map(observation))])
             let error = try peer.expectRefusal(of: hello, "overloaded")
-            #expect(error.message.contains("hello brings observations whose texts have 1056"), "\(error)")
+            #expect(error.message.contains("hello has observations whose texts have 1056"), "\(error)")
             let module = try bus.module("Ant", ["observes": .array((0..<2).map(observation))])
             try module.refused("bus/observe", observation(2), with: "overloaded")
         }

@@ -21,7 +21,7 @@ struct UnregisteredTests {
             let error = try waiting[0].expectEnd("overloaded")
             #expect(error.ran == "no" && error.message.contains("(limits.unregistered)"), "\(error)")
             #expect(error.message.contains("4 connections of user \(geteuid())"), "\(error)")
-            #expect(error.message.contains("and 3 may"), "\(error)")
+            #expect(error.message.contains("the limit is 3"), "\(error)")
             for (peer, name) in zip(waiting.dropFirst(), firstOfLevel) { try peer.hello(name) }
         }
     }
@@ -79,7 +79,7 @@ struct UnregisteredTests {
             let second = try OtherProcess(bus, "second", user: TestBus.others.1)
             let error = try first[0].peer.expectEnd("overloaded")
             #expect(error.message.contains("2 connections of user \(TestBus.others.0)"), "\(error)")
-            #expect(error.message.contains("2 of users who are not the broker's may"), "\(error)")
+            #expect(error.message.contains("the limit for users other than the broker's is 2"), "\(error)")
             // The user with the most connections gives way, not the new connection.
             let third = try OtherProcess(bus, "third", user: TestBus.others.0)
             try first[1].peer.expectEnd("overloaded")
