@@ -58,7 +58,7 @@ extension RunJudge {
                 states[Int(number.index)].sentAt > 0
             else {
                 found(
-                    .wrongVerdict, "\(roleName(log)) handled a request that nobody has sent", request: record.number,
+                    .wrongVerdict, "\(roleName(log)) handled a request that no peer has sent", request: record.number,
                     process: log.process)
                 continue
             }

@@ -83,8 +83,8 @@ extension BusCore {
     /// Says what is full when a frame found no room.
     func whatIsFull(_ count: Int, _ peer: Peer) -> String {
         isWithinQueue(count, peer, table.limits.queue)
-            ? "\(peer.outbox.pending) bytes wait for it; \(max(0, restOfTotal)) of \(table.limits.total) bytes for all peers are "
-                + "left, and one queue may have an eighth of them (limits.total)"
+            ? "\(peer.outbox.pending) bytes wait for it; \(max(0, restOfTotal)) of \(table.limits.total) bytes "
+                + "for all peers are left, and one queue may have an eighth of them (limits.total)"
             : "\(peer.outbox.pending) bytes wait, and the limit is \(table.limits.queue) (limits.queue)"
     }
 

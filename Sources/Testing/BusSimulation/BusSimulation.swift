@@ -170,7 +170,7 @@ package final class BusSimulation {
             broker.pass(to: broker.time)
             rounds += 1
         }
-        referee.expect(rounds < 1_000, .work, "the bus has always something due")
+        referee.expect(rounds < 1_000, .work, "the bus always has something due")
         while broker.advanceIdleWork() {}
         broker.endRound()
         look()
@@ -180,7 +180,7 @@ package final class BusSimulation {
     private func replace() {
         tell("# the broker is replaced")
         do { try broker.replace() } catch {
-            return referee.expect(false, .replacement, "the broker can't go on: \(error)")
+            return referee.expect(false, .replacement, "the broker can't continue: \(error)")
         }
         for connection in broker.connections { byNumber[connection.number]?.connection = connection }
     }
@@ -225,7 +225,7 @@ package final class BusSimulation {
         session.bytesSeen += UInt64(fresh)
         let frames: [SimulatedFrame]
         do { frames = try session.input.append(session.pipe.arrived.suffix(fresh), scanner) } catch {
-            return referee.expect(false, .form, "\(session.name) got what can't be read: \(error)")
+            return referee.expect(false, .form, "\(session.name) received something that can't be read: \(error)")
         }
         for frame in frames {
             tell("\(session.label) < " + Self.line(frame.header, frame.body))
@@ -326,7 +326,7 @@ package final class BusSimulation {
     // MARK: The end
 
     private func finish() {
-        tell("# all peers read what comes, and nobody says anything more")
+        tell("# all peers read what arrives, and send nothing more")
         for session in live {
             session.isStalled = false
             session.pipe.capacity = 64 << 20
@@ -346,7 +346,7 @@ package final class BusSimulation {
         goOn()
         let leftovers = broker.leftovers.map { "\($0.count) \($0.name)" }
         referee.expect(leftovers.isEmpty, .nothingLeft, "the bus still has \(leftovers.joined(separator: ", "))")
-        referee.expect(!shutsDown || broker.hasEnded, .shutDown, "the app's end has begun, and has no end")
+        referee.expect(!shutsDown || broker.hasEnded, .shutDown, "the app began to end, and has not ended")
     }
 
     /// Lets the next 100 s pass, with everything that happens in them. All finite deadlines are
@@ -375,7 +375,7 @@ package final class BusSimulation {
             if broker.endRound() { hasWorked = true }
             look()
             rounds += 1
-            if rounds > 10_000 { return referee.expect(false, .work, "the bus has no end of work") }
+            if rounds > 10_000 { return referee.expect(false, .work, "the bus never finishes its work") }
         }
     }
 }

@@ -101,7 +101,7 @@ extension Referee {
                 SimulatedObservation(number: Int(subscription), what: what, since: request.handling.order))
         case .unobserve(let number):
             guard let place = session.observations.firstIndex(where: { $0.number == number }) else {
-                return expect(false, .observed, "\(name(request)) was taken, and there is no such observation")
+                return expect(false, .observed, "\(name(request)) was accepted, and there is no such observation")
             }
             session.observations[place].until = request.handling.order
         case .create(let owner):
@@ -152,7 +152,7 @@ extension Referee {
             let mayHaveBegun = sessions.contains { $0.input.isWithinFrame }
             expect(
                 !request.delivery.sessions.isEmpty || mayHaveBegun || request.isBusCall, .ran,
-                "\(name(request)) ended with \(frame.code) and ran maybe, and was delivered to nobody")
+                "\(name(request)) ended with \(frame.code) and ran maybe, and was not delivered")
         case .yes:
             expect(
                 wasAnswered || frame.code == "overloaded" || frame.code == "too-large", .ran,
@@ -187,7 +187,7 @@ extension Referee {
         case "cancelled":
             expect(
                 request.isCancelled || isParentOver(request) || request.parent == -2, .parent,
-                "\(name(request)) was cancelled, and nobody has cancelled it")
+                "\(name(request)) was cancelled, and its sender has not cancelled it")
         case "level-violation", "undeclared":
             expect(
                 tables(of: request).contains { isRefused(request, session, by: $0) } && session.role != .operator,
@@ -196,7 +196,8 @@ extension Referee {
         case "unauthorized":
             expect(
                 request.wantsAuthorization && !request.isAllowed, .authorization,
-                "\(name(request)) was refused with unauthorized, and \(request.isAllowed ? "is allowed" : "wants no authorization")"
+                "\(name(request)) was refused with unauthorized, and "
+                    + "\(request.isAllowed ? "is allowed" : "needs no authorization")"
             )
         case "overloaded" where frame.text.contains("limits.held"):
             expect(

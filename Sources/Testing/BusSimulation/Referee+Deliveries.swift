@@ -9,13 +9,13 @@ extension Referee {
             if frame.to == "module/released", let instance = (try? JSON(parsing: frame.body))?["instance"]?.string {
                 expect(
                     session.instances.released.insert(instance).inserted, .instances,
-                    "\(session.name) was told twice that \(instance) has ended")
+                    "\(session.name) was notified twice that \(instance) has ended")
             }
             return session.served.append(.init(id: frame.id, request: -1, to: frame.to))
         }
         let number = frame.number()
         guard number >= 0, number < requests.count else {
-            return expect(false, .known, "a call of \(frame.to) came to \(session.name) that nobody has sent")
+            return expect(false, .known, "a call of \(frame.to) came to \(session.name) that no peer has sent")
         }
         if frame.from == "bus" { return asked(frame, number, session) }
         session.served.append(.init(id: frame.id, request: number, to: frame.to))
@@ -116,7 +116,7 @@ extension Referee {
     func noticed(_ frame: SimulatedFrame, _ session: SimulatedSession) {
         let number = frame.number()
         guard number >= 0, number < requests.count else {
-            return expect(false, .known, "a notice \(frame.name) came to \(session.name) that nobody has sent")
+            return expect(false, .known, "a notice \(frame.name) came to \(session.name) that no peer has sent")
         }
         let request = requests[number]
         let sender = sessions[request.session]
@@ -133,7 +133,8 @@ extension Referee {
         guard let place = observation(frame, session) else {
             return expect(
                 false, .observed,
-                "\(name(request)) came to \(session.name) for its observation \(frame.subscription), which there isn't")
+                "\(name(request)) came to \(session.name) for its observation \(frame.subscription), which doesn't "
+                    + "exist")
         }
         let what = session.observations[place].what
         expect(

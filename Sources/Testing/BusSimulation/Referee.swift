@@ -216,7 +216,8 @@ final class Referee {
             let hasEnded = creator.life.endedAt != .max || creator.instances.created[instance.name] != .max
             expect(
                 hasEnded == sessions[instance.owner].instances.released.contains(instance.name), .instances,
-                "\(instance.name) \(hasEnded ? "has ended" : "is there"), and its owner was \(hasEnded ? "not told" : "told that it ended")"
+                "\(instance.name) \(hasEnded ? "has ended" : "exists"), and its owner was "
+                    + "\(hasEnded ? "not notified" : "notified that it ended")"
             )
         }
         for session in sessions where session.isLive && session.life.isWelcome {
@@ -273,7 +274,7 @@ final class Referee {
             )
             expect(
                 !isParentOver(request), .parent,
-                "\(name(request)) goes on, and what it was made for has ended")
+                "\(name(request)) continues, and the call that it was made for has ended")
         }
     }
 }

@@ -42,7 +42,7 @@ public final class ModuleScript {
 
         /// Answers with an error.
         @discardableResult
-        public func fail(_ code: String, _ message: String = "as the script wanted") -> Step {
+        public func fail(_ code: String, _ message: String = "as the script says") -> Step {
             then { peer, frame in try peer.fail(frame, code, message) }
         }
 
@@ -130,7 +130,7 @@ public final class ModuleScript {
         let waited = steps.first.map { "waits for \($0.description)" } ?? "is at its end"
         let (file, line) = steps.first?.place ?? (#fileID, #line)
         peer.scriptFailure = TestFailure(
-            "the script of \(peer.label) \(waited), and came\n    \(frame)", file: file, line: line)
+            "the script of \(peer.label) \(waited), but received\n    \(frame)", file: file, line: line)
         return true
     }
 }

@@ -80,7 +80,7 @@ struct LinePattern {
         var rest = command[...]
         while let mark = rest.firstIndex(of: "‹"), let end = rest[mark...].firstIndex(of: "›") {
             let name = String(rest[rest.index(after: mark)..<end])
-            guard let value = known[name] else { throw TestFailure("nothing has told yet what ‹\(name)› is") }
+            guard let value = known[name] else { throw TestFailure("‹\(name)› has no value yet") }
             text += rest[..<mark] + value
             rest = rest[rest.index(after: end)...]
         }

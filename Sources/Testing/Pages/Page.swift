@@ -80,7 +80,7 @@ private struct PageReader {
             } else if line.hasPrefix("<!-- sample: "), line.hasSuffix(" -->") {
                 marking = (String(line.dropFirst(13).dropLast(4)), number)
             } else if line.hasPrefix("<!-- sample:") {
-                throw TestFailure("\(path):\(number): a marking is one line, <!-- sample: … -->")
+                throw TestFailure("\(path):\(number): a marking is one line: <!-- sample: … -->")
             } else if let marking, !line.isEmpty {
                 throw TestFailure("\(path):\(marking.line): no block follows this marking")
             }
@@ -99,7 +99,8 @@ private struct PageReader {
 
     func finish() throws -> [PageSample] {
         guard place == .text, marking == nil, given.isEmpty else {
-            throw TestFailure("\(path):\(marking?.line ?? begin): what begins here has no end, or no block follows it")
+            throw TestFailure(
+                "\(path):\(marking?.line ?? begin): what begins here has no end, or is followed by no block")
         }
         return samples
     }

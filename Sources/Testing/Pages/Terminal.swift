@@ -64,7 +64,7 @@ final class Terminal {
             } else if ready > 0 || deadline.hasPassed {
                 throw TestFailure(
                     (ready > 0 ? "the shell has ended" : "it did not come in time")
-                        + "; what came:\n\(Self.lines(pending[...]).joined(separator: "\n"))")
+                        + "; the output was:\n\(Self.lines(pending[...]).joined(separator: "\n"))")
             }
         }
     }

@@ -56,7 +56,8 @@ public final class Transcript {
         for sample in page.samples where sample.language == "console" && !sample.isOnlyShown {
             let name = sample.marked("terminal")
             guard name != nil || sample.marking.isEmpty else {
-                throw TestFailure("\(sample.page):\(sample.line): no marking of a console block: \(sample.marking)")
+                throw TestFailure(
+                    "\(sample.page):\(sample.line): a console block can't have the marking \(sample.marking)")
             }
             if !sample.given.isEmpty { try prepare(sample) }
             for step in TranscriptStep.steps(of: sample) {
@@ -74,10 +75,13 @@ public final class Transcript {
     /// Runs the given script, up to the first command that fails.
     private func prepare(_ sample: PageSample) throws {
         let script = "cd \(Terminal.quoted(folder))\n" + sample.given.joined(separator: "\n")
-        let shell = try ChildProgram("/bin/sh", ["-ec", script], environment: environment, label: "what is given")
+        let shell = try ChildProgram(
+            "/bin/sh", ["-ec", script], environment: environment,
+            label: "the commands given before it")
         let end = try shell.wait(within: patience)
         guard end == .exit(0) else {
-            throw TestFailure("\(sample.page):\(sample.line): what is given ended with \(end)\n\(shell.outputText)")
+            throw TestFailure(
+                "\(sample.page):\(sample.line): the commands given before it ended with \(end)\n\(shell.outputText)")
         }
     }
 
@@ -112,12 +116,12 @@ public final class Transcript {
                 continue
             }
             guard let line = lines.popFirst(), let told = LinePattern(pattern).matches(line, known) else {
-                throw TestFailure("the page has\n  \(pattern)\nof what came:\n  \(came.joined(separator: "\n  "))")
+                throw TestFailure("the page has\n  \(pattern)\nin the output:\n  \(came.joined(separator: "\n  "))")
             }
             known = told
         }
         guard lines.isEmpty else {
-            throw TestFailure("more came than the page has:\n  \(lines.joined(separator: "\n  "))")
+            throw TestFailure("the output has more than the page:\n  \(lines.joined(separator: "\n  "))")
         }
     }
 
@@ -143,7 +147,7 @@ public final class Transcript {
         (_, met, left) = take(before)
         if mustEnd || !left.isEmpty {
             guard terminal.isBusy else {
-                throw TestFailure("the program has ended without\n  \(left.joined(separator: "\n  "))")
+                throw TestFailure("the program has ended without writing\n  \(left.joined(separator: "\n  "))")
             }
             do {
                 before += try terminal.output(until: deadline) { !mustEnd && take(before + $0).left.isEmpty }
@@ -154,7 +158,8 @@ public final class Transcript {
         }
         guard left.isEmpty else {
             throw TestFailure(
-                "the page has\n  \(left.joined(separator: "\n  "))\nof what came:\n  \(before.joined(separator: "\n  "))"
+                "the page has\n  \(left.joined(separator: "\n  "))\nin the output:\n  "
+                    + "\(before.joined(separator: "\n  "))"
             )
         }
         unmet[name] = take(before).lines
@@ -181,7 +186,7 @@ struct TranscriptStep {
         switch input {
         case .command(let command): "`\(command)`"
         case .interrupt: "ctrl-C"
-        case .nothing: "what comes then"
+        case .nothing: "the output after that"
         }
     }
 

@@ -10,7 +10,7 @@ extension RawPeer {
     ) throws -> ReceivedFrame {
         let frame = try nextFrame(describe(header, body), time, file, line)
         guard frame.matches(header, body: body) else {
-            throw failure("expected \(describe(header, body)), and came\n    \(frame)", file, line)
+            throw failure("expected \(describe(header, body)), but received\n    \(frame)", file, line)
         }
         return frame
     }
@@ -63,7 +63,7 @@ extension RawPeer {
         let frame = try answer(to: id, within: time, file: file, line: line)
         guard frame.matches(["kind": "reply"], body: body) else {
             throw failure(
-                "expected \(describe(["kind": "reply", "id": id.json], body)), and came\n    \(frame)", file, line)
+                "expected \(describe(["kind": "reply", "id": id.json], body)), but received\n    \(frame)", file, line)
         }
         return frame
     }
@@ -77,7 +77,7 @@ extension RawPeer {
         let frame = try answer(to: id, within: time, file: file, line: line)
         guard frame.kind == "error", frame.code == code, ran == nil || frame.ran == ran else {
             let wanted = "the error \(code)\(ran.map { ", ran \($0)," } ?? "") to \(id)"
-            throw failure("expected \(wanted), and came\n    \(frame)", file, line)
+            throw failure("expected \(wanted), but received\n    \(frame)", file, line)
         }
         return frame
     }
@@ -89,7 +89,7 @@ extension RawPeer {
     ) throws -> ReceivedFrame {
         let frame = try expect(["kind": "error", "code": .string(code)], file: file, line: line)
         guard frame["id"] == nil else {
-            throw failure("expected \(code) without id, and came\n    \(frame)", file, line)
+            throw failure("expected \(code) without id, but received\n    \(frame)", file, line)
         }
         return frame
     }
@@ -113,7 +113,7 @@ extension RawPeer {
     ) throws -> ReceivedFrame {
         try waitForEnd(time, file, line)
         guard let last = inbox.last, last.kind == "error", last.code == code, last["id"] == nil else {
-            throw failure("expected the connection's end with \(code), and \(whatCame)", file, line)
+            throw failure("expected the connection's end with \(code), but \(whatCame)", file, line)
         }
         return inbox.removeLast()
     }
@@ -136,7 +136,7 @@ extension RawPeer {
     public func expectNothing(file: StaticString = #fileID, line: UInt = #line) throws {
         let frames = try drain(file: file, line: line)
         guard frames.isEmpty else {
-            throw failure("expected nothing, and came\(frames.map { "\n    \($0)" }.joined())", file, line)
+            throw failure("expected nothing, but received\(frames.map { "\n    \($0)" }.joined())", file, line)
         }
     }
 
@@ -173,10 +173,10 @@ extension RawPeer {
         while true {
             try group.throwScriptFailure()
             if let found = try found() { return found }
-            guard !link.isAtEnd else { throw failure("expected \(what()), and \(whatCame)", file, line) }
+            guard !link.isAtEnd else { throw failure("expected \(what()), but \(whatCame)", file, line) }
             let pause = pause.map { group.deadline(min($0, time)) } ?? deadline
             guard try group.pump(until: pause, for: self) || !group.hasPassed(deadline) else {
-                throw failure("expected \(what()) within \(time), and \(whatCame)", file, line)
+                throw failure("expected \(what()) within \(time), but \(whatCame)", file, line)
             }
         }
     }
@@ -186,11 +186,11 @@ extension RawPeer {
         while !link.isAtEnd {
             try group.throwScriptFailure()
             guard try group.pump(until: deadline, for: self) || !group.hasPassed(deadline) else {
-                throw failure("expected the connection's end within \(time), and \(whatCame)", file, line)
+                throw failure("expected the connection's end within \(time), but \(whatCame)", file, line)
             }
         }
         guard link.unfinished == 0 else {
-            throw failure("the connection ended within a frame: \(link.unfinished) bytes of it had come", file, line)
+            throw failure("the connection ended within a frame, after \(link.unfinished) bytes of it", file, line)
         }
     }
 

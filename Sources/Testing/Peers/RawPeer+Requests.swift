@@ -105,7 +105,7 @@ extension RawPeer {
 
     /// Answers with an error.
     public func fail(
-        _ frame: ReceivedFrame, _ code: String, _ message: String = "as the test wanted", _ members: JSON = [:],
+        _ frame: ReceivedFrame, _ code: String, _ message: String = "as the test says", _ members: JSON = [:],
         body: JSON? = nil
     ) throws {
         let header: JSON = [

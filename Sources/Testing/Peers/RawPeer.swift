@@ -124,10 +124,10 @@ public final class RawPeer {
 
     /// The content of the inbox, for a failure's message.
     var whatCame: String {
-        if inbox.isEmpty { return link.isAtEnd ? "the connection ended" : "nothing came" }
+        if inbox.isEmpty { return link.isAtEnd ? "the connection ended" : "nothing was received" }
         // The last frames say most about what did not come.
         let shown = inbox.suffix(8).map { "\n    \($0)" }.joined()
         let earlier = inbox.count > 8 ? "\n    … \(inbox.count - 8) frames before these" : ""
-        return "came\(earlier)\(shown)\(link.isAtEnd ? "\n    and the connection ended" : "")"
+        return "received\(earlier)\(shown)\(link.isAtEnd ? "\n    and the connection ended" : "")"
     }
 }

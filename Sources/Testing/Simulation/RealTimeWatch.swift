@@ -18,7 +18,7 @@ enum RealTimeWatch {
         ModuleExecutor.shared.setWake {
             // The simulation's own thread wakes itself when a drain leaves jobs.
             guard !ModuleExecutor.shared.isCurrent else { return }
-            note("A thread outside of the simulation resumed a task of a module.")
+            note("A thread outside the simulation resumed a module's task.")
         }
     }
 

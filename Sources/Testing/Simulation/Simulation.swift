@@ -48,7 +48,7 @@ public final class Simulation: TestBus {
 
     private static func chosenSeed() throws -> Int? {
         guard let text = getenv("STRATA_SEED").map({ String(cString: $0) }) else { return nil }
-        guard let seed = Int(text) else { throw TestFailure("STRATA_SEED is \"\(text)\", and a seed is a number") }
+        guard let seed = Int(text) else { throw TestFailure("STRATA_SEED is \"\(text)\", but a seed is a number") }
         return seed
     }
 
@@ -90,7 +90,7 @@ public final class Simulation: TestBus {
     /// them.
     private var unfinishedText: String {
         let names = modules.flatMap(\.unfinished)
-        return names.isEmpty ? "" : "\nnot returned by then: \(names.joined(separator: ", "))"
+        return names.isEmpty ? "" : "\nnot returned yet: \(names.joined(separator: ", "))"
     }
 
     // MARK: Modules
@@ -187,12 +187,12 @@ private final class Turn: @unchecked Sendable {
 
     func take() throws {
         guard !ModuleExecutor.shared.isCurrent else {
-            throw TestFailure("a simulation can't run in another one: end that first")
+            throw TestFailure("a simulation can't run inside another one: end that one first")
         }
         pthread_mutex_lock(&mutex)
         guard ModuleExecutor.shared.borrowThread() else {
             pthread_mutex_unlock(&mutex)
-            throw TestFailure("a module runs on a loop in this process: simulate in a process without one")
+            throw TestFailure("a module runs on a loop in this process: run the simulation in a process without one")
         }
         RealTimeWatch.begin()
         GlobalJobs.begin()

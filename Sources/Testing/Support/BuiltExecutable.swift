@@ -13,7 +13,7 @@ public enum BuiltExecutable {
         let path = "\(folder)/\(name)"
         guard access(path, X_OK) == 0 else {
             throw TestFailure(
-                "no executable \(name) stands beside the tests, in \(folder): is it built by this package?")
+                "no executable \(name) is beside the tests, in \(folder): does this package build it?")
         }
         return path
     }

@@ -33,7 +33,7 @@ struct HarnessTests {
         let message = failure { bus in
             try bus.module("Ant").expect(["kind": "call"], within: .milliseconds(20))
         }
-        #expect(message.contains("within") && message.contains("nothing came"))
+        #expect(message.contains("within") && message.contains("nothing was received"))
     }
 
     @Test func aFailureSaysThatTheConnectionEnded() {

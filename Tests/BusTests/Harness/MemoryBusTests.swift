@@ -24,7 +24,7 @@ struct MemoryBusTests {
             let peer = try bus.module("Ant")
             let start = bus.now
             let failure = #expect(throws: TestFailure.self) { try peer.expect(["kind": "call"]) }
-            #expect(failure?.description.contains("and nothing came") == true)
+            #expect(failure?.description.contains("but nothing was received") == true)
             #expect(bus.now - start >= TestBus.patience)
         }
     }

@@ -131,10 +131,10 @@ struct OutputTests {
             progress.tick([("A", "in its setUp", 500)], at: now).map(\.text)
         }
         #expect(tick(1_000).isEmpty)
-        #expect(tick(2_000) == ["waits in its setUp, 1.5 s by now"])
+        #expect(tick(2_000) == ["waits in its setUp, for 1.5 s so far"])
         #expect(tick(3_000).isEmpty)
-        #expect(tick(4_000) == ["waits in its setUp, 3.5 s by now"])
+        #expect(tick(4_000) == ["waits in its setUp, for 3.5 s so far"])
         #expect(tick(6_000).isEmpty)
-        #expect(tick(10_000) == ["waits in its setUp, 9.5 s by now"])
+        #expect(tick(10_000) == ["waits in its setUp, for 9.5 s so far"])
     }
 }

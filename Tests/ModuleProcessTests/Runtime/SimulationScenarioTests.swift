@@ -73,7 +73,7 @@ struct SimulationScenarioTests {
     @Test(arguments: [
         ("task-sleep", "Waiting/sleep uses `Task.sleep`. It takes real time"),
         ("task-sleep-apart", "Waiting/sleepApart uses `Task.sleep`. It takes real time"),
-        ("thread", "A thread outside of the simulation resumed a task of a module. It takes real time"),
+        ("thread", "A thread outside the simulation resumed a module's task. It takes real time"),
     ])
     func whatLeavesTheSimulationIsReported(_ scenario: String, _ report: String) throws {
         #expect(try play(scenario, fails: true).contains(report))
@@ -86,10 +86,10 @@ struct SimulationScenarioTests {
     }
 
     @Test func whatCantBeSimulatedIsRefused() throws {
-        #expect(try play("nested", fails: true).contains("a simulation can't run in another one"))
+        #expect(try play("nested", fails: true).contains("a simulation can't run inside another one"))
         #expect(try play("process", fails: true).contains("Waiting can't be started as a process"))
         #expect(
-            try play("seats", ["STRATA_SEED": "x"], fails: true) == "STRATA_SEED is \"x\", and a seed is a number\n")
+            try play("seats", ["STRATA_SEED": "x"], fails: true) == "STRATA_SEED is \"x\", but a seed is a number\n")
     }
 
     @Test func thereIsNoneBesideAModuleOnALoop() async throws {
