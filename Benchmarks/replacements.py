@@ -1,14 +1,14 @@
-"""How long an app stands still where its broker is replaced or killed.
+"""Measures how long an app pauses when its broker is replaced or killed.
 
     scripts/bench --replacements
 
 Prints a line for each of
-- 50 replacements under a caller with 16 calls open: how many calls were made, how many
-  failed, and how long the broker stood still;
-- 5 replacements with 4,000 connections that say nothing: how long, and how many of them
-  were lost;
-- 3 replacements with 633 MiB in queues that nobody reads, and 3 that are refused, since more
-  waits than is handed over: how long a bystander waited for its answer at most;
+- 50 replacements under a caller with 16 open calls: how many calls were made, how many
+  failed, and how long the broker paused;
+- 5 replacements with 4,000 silent connections: how long the broker paused, and how many
+  connections were lost;
+- 3 replacements with 633 MiB in queues that no client reads, and 3 that are refused because
+  more waits than can be handed over: the longest time that a bystander waited for its answer;
 - 10 deaths of the broker of an app of 20 modules at rest: how long until all are ready.
 """
 
@@ -41,7 +41,7 @@ module.main()
 
 
 class App:
-    """An app that `strata up` has started in a folder, all of it ready."""
+    """An app that `strata up` has started in a folder; all of its modules are ready."""
 
     def __init__(self, tool: str, folder: str, manifest: str) -> None:
         self.tool = tool
@@ -64,21 +64,21 @@ class App:
                 self.process.send_signal(signal.SIGINT)
         else:
             self.process.wait()
-            raise SystemExit("the app has not started:\n" + "".join(said))
+            raise SystemExit("the app did not start:\n" + "".join(said))
         threading.Thread(target=self.process.stdout.read, daemon=True).start()
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([self.tool, *words], env=self.environment, capture_output=True, text=True)
 
     def replace(self) -> float:
-        """Replaces the broker; gives how long it stood still, in milliseconds."""
+        """Replaces the broker; returns how long it paused, in milliseconds."""
         done = self.run("restart", "--broker", "--json")
         if done.returncode != 0:
             raise SystemExit(done.stderr)
         return float(json.loads(done.stdout)["microseconds"]) / 1000
 
     def ready(self) -> int:
-        """How many modules are ready; none, where no broker answers."""
+        """Returns how many modules are ready; 0 if no broker answers."""
         lines = self.run("ps", "--json").stdout.splitlines()
         return sum(json.loads(line)["state"] == "ready" for line in lines)
 
@@ -131,13 +131,13 @@ async def under_load(tool: str) -> None:
                     made += 1
 
             callers = [asyncio.ensure_future(call()) for _ in range(16)]
-            stood = []
+            pauses = []
             for _ in range(50):
-                stood.append(await asyncio.to_thread(running.replace))
-                await asyncio.sleep(0.1)  # because they come one by one, each under load
+                pauses.append(await asyncio.to_thread(running.replace))
+                await asyncio.sleep(0.1)  # so that each replacement starts under load
             is_done = True
             await asyncio.gather(*callers)
-        print(f"50 replacements, 16 calls open: {made} calls, {failed} failed; stood still {times(stood)}")
+        print(f"50 replacements, 16 calls open: {made} calls, {failed} failed; paused {times(pauses)}")
 
 
 def frame(header: bytes, body: bytes = b"") -> bytes:
@@ -145,7 +145,7 @@ def frame(header: bytes, body: bytes = b"") -> bytes:
 
 
 def operator(path: str) -> socket.socket:
-    """A connection that has said hello, and has read the answer."""
+    """Returns a connection that has said hello and has read the answer."""
     peer = socket.socket(socket.AF_UNIX)
     peer.connect(path)
     peer.sendall(frame(b'{"kind":"call","id":1,"to":"bus/hello"}', b'{"protocol":1,"role":"operator"}'))
@@ -154,7 +154,7 @@ def operator(path: str) -> socket.socket:
 
 
 class Bystander:
-    """A connection that asks the broker again and again, and how long it waited at most."""
+    """A connection that pings the broker repeatedly, and its longest wait in milliseconds."""
 
     def __init__(self, path: str) -> None:
         self.peer = operator(path)
@@ -177,14 +177,14 @@ class Bystander:
 
 
 def fill(running: App, mebibytes: int) -> list[socket.socket]:
-    """Connections that don't read: 7 answers of 1 MiB wait for each."""
+    """Returns connections that don't read; 7 answers of 1 MiB wait for each."""
     peers = []
     for _ in range(mebibytes // 7):
         peer = operator(running.socket)
         for number in range(7):
             peer.sendall(frame(b'{"kind":"call","id":%d,"to":"Echo/large"}' % (number + 2)))
         peers.append(peer)
-    # Echo answers in order: nearly all of it waits when this is answered.
+    # Echo answers in order, so nearly all of the answers wait when this one arrives.
     answer = running.run("call", "Echo/now", "1", "--timeout", "60s")
     if answer.returncode != 0:
         raise SystemExit(answer.stderr)
@@ -201,7 +201,7 @@ def with_full_queues(tool: str) -> None:
             for _ in range(3):
                 bystander.longest = 0
                 if (running.run("restart", "--broker").returncode == 0) != is_done:
-                    raise SystemExit(f"a replacement with {len(peers) * 7} MiB in queues went the other way")
+                    raise SystemExit(f"a replacement with {len(peers) * 7} MiB in queues was {'refused' if is_done else 'done'}, unexpectedly")
                 waited.append(bystander.longest)
             bystander.end()
             print(
@@ -216,20 +216,20 @@ def with_connections(tool: str, count: int) -> None:
         peers = [operator(running.socket) for _ in range(count)]
         for peer in peers:
             peer.setblocking(False)
-        stood = [running.replace() for _ in range(5)]
+        pauses = [running.replace() for _ in range(5)]
         lost = 0
         for peer in peers:
             with contextlib.suppress(BlockingIOError):
                 lost += peer.recv(1) == b""
             peer.close()
-        print(f"5 replacements, {count} connections: {lost} lost; stood still {times(stood)}")
+        print(f"5 replacements, {count} connections: {lost} lost; paused {times(pauses)}")
 
 
 def at_rest(tool: str, module: str) -> None:
     rows = "".join(f"  M{number}: {{run: [{module}, minimal]}}\n" for number in range(20))
     took = []
     for _ in range(10):
-        # An app each, because the launcher waits longer where a broker dies again soon.
+        # Each death gets its own app, because the launcher waits longer if a broker soon dies again.
         with app(tool, rows) as running:
             os.kill(running.broker(), signal.SIGKILL)
             begin = time.monotonic()

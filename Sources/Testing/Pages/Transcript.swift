@@ -116,7 +116,7 @@ public final class Transcript {
                 continue
             }
             guard let line = lines.popFirst(), let told = LinePattern(pattern).matches(line, known) else {
-                throw TestFailure("the page has\n  \(pattern)\nin the output:\n  \(came.joined(separator: "\n  "))")
+                throw TestFailure("the page has\n  \(pattern)\nbut the output is:\n  \(came.joined(separator: "\n  "))")
             }
             known = told
         }
@@ -158,7 +158,7 @@ public final class Transcript {
         }
         guard left.isEmpty else {
             throw TestFailure(
-                "the page has\n  \(left.joined(separator: "\n  "))\nin the output:\n  "
+                "the page has\n  \(left.joined(separator: "\n  "))\nbut the output is:\n  "
                     + "\(before.joined(separator: "\n  "))"
             )
         }

@@ -111,7 +111,9 @@ struct TranscriptTests {
     @Test func whatIsGivenRunsBeforeItsBlock() throws {
         #expect(try replay(given: "printf 1 > made\nprintf 2 >> made") == 1)
         let failure = try #require(throws: TestFailure.self) { try replay(given: "cat nothing\nprintf 12 > made") }
-        #expect(failure.description.contains("page.md:6: the commands given before it ended with exit code 1"), "\(failure)")
+        #expect(
+            failure.description.contains("page.md:6: the commands given before it ended with exit code 1"),
+            "\(failure)")
         #expect(failure.description.contains("nothing: No such file"), "\(failure)")
     }
 

@@ -145,7 +145,7 @@ struct JudgeTests {
             return judgement.checks.filter { $0.result == .depends }.map { "\($0.name): \($0.reason)" }.joined(
                 separator: "\n")
         }
-        #expect(try last("Storage/load", described: false).hasPrefix("actions: only Storage's program knows which actions Storage has"))
+        #expect(try last("Storage/load", described: false).hasPrefix("actions: only Storage's program knows"))
         #expect(try last("Log/x").hasPrefix("owner: Log is started by hand (it has no run)"))
         #expect(try last("Cart#4/add").contains("instance: an instance belongs to its creator alone"))
         #expect(try last("bus/emit").hasPrefix("existence: bus is the broker's own"))
