@@ -17,7 +17,7 @@ struct HarnessTests {
         }
     }
 
-    @Test func aFailureShowsWhatCameInsteadAndWhere() {
+    @Test func aFailureShowsTheReceivedFrameAndItsPlace() {
         let message = failure { bus in
             let peer = try bus.module("Ant")
             try peer.call("Nobody/act", id: 9)
@@ -29,7 +29,7 @@ struct HarnessTests {
         #expect(message.contains("unknown-interface"))
     }
 
-    @Test func aFailureSaysThatNothingCame() {
+    @Test func aFailureSaysThatNothingWasReceived() {
         let message = failure { bus in
             try bus.module("Ant").expect(["kind": "call"], within: .milliseconds(20))
         }
@@ -90,7 +90,7 @@ struct HarnessTests {
         #expect(message.contains("the script of Ant waits for") && message.contains("Storage/put"), "\(message)")
     }
 
-    @Test func aScriptThatDoesNotComeToItsEndFailsTheTest() throws {
+    @Test func aScriptWithUnmetStepsFailsTheTest() throws {
         let bus = try TestBus(.sixModules())
         defer { try? bus.stop() }
         try bus.play("Ant", provides: ["Storage"]) { $0.expectCall("Storage/get").reply() }
@@ -119,7 +119,7 @@ struct HarnessTests {
 
     /// Its output and how it ended are reported at once, long before its time is over.
     @Test(arguments: ["", "sleep 600 & echo $! > left; "])
-    func aModuleThatEndsInItsStartIsToldAtOnce(leaving: String) throws {
+    func aModuleThatEndsDuringItsStartIsReportedAtOnce(leaving: String) throws {
         let script = "\(leaving)echo 'no configuration' >&2; exit 7"
         let message = failure { bus in
             defer { HarnessTests.endLeft(bus) }
@@ -141,7 +141,7 @@ struct HarnessTests {
         if let pid = Int32(String(decoding: text[..<max(0, count - 1)], as: UTF8.self)) { kill(pid, SIGKILL) }
     }
 
-    @Test func aFailureShowsWhatCameLast() {
+    @Test func aFailureShowsTheLastFrames() {
         let message = failure { bus in
             let peer = try bus.module("Ant", ["observes": ["news"]])
             for number in 0..<20 as Range<Int64> { try peer.report("news", to: "Ant", .integer(number)) }

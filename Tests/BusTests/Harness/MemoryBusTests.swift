@@ -6,7 +6,7 @@ import Testing
 @Suite(
     .timeLimit(.hang), .enabled(if: !TestBus.isHandedOverEachRound, "brokers are replaced, and have sockets"))
 struct MemoryBusTests {
-    @Test func timePassesWhereNothingElseIsLeftToHappen() throws {
+    @Test func timePassesWhenNothingElseIsDue() throws {
         try MemoryBus.run(.sixModules()) { bus in
             _ = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -19,7 +19,7 @@ struct MemoryBusTests {
         }
     }
 
-    @Test func whatIsWaitedForInVainFailsWithoutWaiting() throws {
+    @Test func anUnmetExpectationFailsWithoutWaiting() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant")
             let start = bus.now
@@ -54,7 +54,7 @@ struct MemoryBusTests {
         }
     }
 
-    @Test func whatAPeerSaidBeforeItClosedIsHeard() throws {
+    @Test func framesSentBeforeAPeerClosesAreHandled() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let observer = try bus.module("Cat", ["observes": ["news"]])
             let sender = try bus.module("Ant")

@@ -10,7 +10,7 @@ struct ThermostatTests {
         .manual("Log"), .manual("Sensor", provides: ["Sensor"]), .manual("Thermostat", rank: 1),
         .manual("Display", rank: 2))
 
-    @Test func heatIsToldToLaterLevelsAndReportedToLog() throws {
+    @Test func heatIsBroadcastToLaterLevelsAndReportedToLog() throws {
         try TestBus.run(table) { bus in
             try bus.play("Sensor", provides: ["Sensor"]) { script in
                 script.expectCall("Sensor/read").reply(["degrees": 20])

@@ -32,7 +32,7 @@ struct TranscriptTests {
     @Test(
         .promise("M.90"),
         arguments: ["$ echo one\ntwo", "$ echo one\none\ntwo", "$ printf 'a\\nb\\n'\na", "$ true\n‹it›"])
-    func whatIsNotAsThePageHasItFailsWithItsLine(_ block: String) throws {
+    func aDifferenceFromThePageFailsWithItsLine(_ block: String) throws {
         let failure = try #require(throws: TestFailure.self) { try replay(block) }
         #expect(failure.description.contains("page.md:4: `"), "\(failure)")
     }
@@ -59,7 +59,7 @@ struct TranscriptTests {
         try replay("$ echo 'PID   STATE'\nPID STATE")
     }
 
-    @Test func namedTerminalsGoOnAndAreInterrupted() throws {
+    @Test func namedTerminalsStayOpenAndCanBeInterrupted() throws {
         let text = """
             <!-- sample: terminal first -->
             ```console
@@ -85,7 +85,7 @@ struct TranscriptTests {
         #expect(try Transcript(page(text), in: folder.path).replay() == 3)
     }
 
-    @Test func aProgramThatGoesOnMustWriteAllThatThePageHas() throws {
+    @Test func aRunningProgramMustWriteAllLinesOfThePage() throws {
         #expect(throws: TestFailure.self) { try replay("$ echo one\none\ntwo", marking: "terminal first") }
         #expect(throws: TestFailure.self) { try replay("$ echo one\none\none", marking: "terminal first") }
     }

@@ -61,7 +61,7 @@ struct ActionDeathsTests {
         #expect(counter.deaths == ActionDeaths())
     }
 
-    @Test(.promise("6.11")) func ofMoreActionsThanAreCountedTheOldestIsForgotten() {
+    @Test(.promise("6.11")) func theOldestActionIsForgottenBeyondTheLimit() {
         let counter = Counter()
         for time: UInt64 in [1, 2] { counter.died(alone: "A/first", at: time, within: 1_000_000) }
         for number in 0..<1_000 {

@@ -25,7 +25,7 @@ struct ActionNamesTests {
         #expect(known == numbers[7])
     }
 
-    @Test func whereAllAreUsedTheBoundGrowsWithThem() {
+    @Test func theBoundGrowsIfAllNamesAreUsed() {
         var names = ActionNames()
         let numbers = (0..<ActionNames.fewest).map { names.number(of: "A/a\($0)") }
         names.keep(Set(numbers))

@@ -39,7 +39,7 @@ struct ByteTableTests {
         for key in model.keys { #expect(table.find(key) == nil) }
     }
 
-    @Test func valuesAreLetGo() {
+    @Test func removedValuesAreReleased() {
         weak var replaced: Value?
         weak var removed: Value?
         weak var left: Value?

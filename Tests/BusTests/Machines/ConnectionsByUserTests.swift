@@ -10,18 +10,18 @@ struct ConnectionsByUserTests {
         return connections
     }
 
-    @Test(.promise("13.8")) func theOldestOfTheUserWithTheMostGoes() {
+    @Test(.promise("13.8")) func theOldestConnectionOfTheUserWithTheMostGivesWay() {
         let connections = connections((7, 1), (8, 2), (8, 3), (7, 4), (8, 5))
         #expect(connections.count == 5)
         #expect(connections.surplus == .init(number: 2, user: 8, count: 3))
     }
 
-    @Test(.promise("13.8")) func ofUsersThatHaveAsManyTheOneWithTheOldestGivesWay() {
+    @Test(.promise("13.8")) func amongEqualUsersTheOneWithTheOldestConnectionGivesWay() {
         #expect(connections((8, 2), (7, 3), (9, 4)).surplus == .init(number: 2, user: 8, count: 1))
         #expect(connections((9, 1), (8, 2), (8, 3), (9, 4)).surplus == .init(number: 1, user: 9, count: 2))
     }
 
-    @Test(.promise("13.8")) func whatIsRemovedIsCountedNoMore() {
+    @Test(.promise("13.8")) func removedConnectionsAreNoLongerCounted() {
         var connections = connections((7, 1), (7, 2), (8, 3))
         connections.remove(1, of: 7)
         // Removing what isn't there changes nothing.

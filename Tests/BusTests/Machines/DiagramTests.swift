@@ -9,7 +9,7 @@ struct DiagramTests {
     /// `from --event--> to` for each legal pair.
     typealias Lines = Set<String>
 
-    @Test func aConnectionsIsThePages() throws {
+    @Test func aConnectionsDiagramMatchesThePage() throws {
         func name(_ life: PeerLife) -> String {
             switch life {
             case .open(.read): "open"
@@ -23,7 +23,7 @@ struct DiagramTests {
         try compare(lines, with: "**A connection**")
     }
 
-    @Test func aRequestsIsThePages() throws {
+    @Test func aRequestsDiagramMatchesThePage() throws {
         var kinds: [String: Set<RequestLife.Kind>] = [:]
         for state in RequestLifeTests.states {
             for event in RequestLifeTests.events {
@@ -45,7 +45,7 @@ struct DiagramTests {
         try compare(Set(lines), with: "**A request**")
     }
 
-    @Test func aModulesIsThePages() throws {
+    @Test func aModulesDiagramMatchesThePage() throws {
         func name(_ life: ModuleLife) -> String {
             switch life {
             case .away: "away"

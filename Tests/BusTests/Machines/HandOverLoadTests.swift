@@ -14,7 +14,7 @@ struct HandOverLoadTests {
         return load.problem { room ?? plenty } ?? ""
     }
 
-    @Test func upToItsBoundsItIsHandedOver() {
+    @Test func aLoadWithinItsBoundsIsHandedOver() {
         #expect(problem { _ in } == "")
         #expect(problem { $0.bytes = HandOverLoad.mostBytes } == "")
         #expect(problem { ($0.bytes, $0.copied) = (HandOverLoad.mostBytes / 2, HandOverLoad.mostBytes / 2) } == "")
@@ -45,7 +45,7 @@ struct HandOverLoadTests {
         #expect(problem { ($0.others, $0.frames) = (HandOverLoad.mostParts, 32) }.contains("32 frames wait"))
     }
 
-    @Test(.promise("10.31")) func memoryThatIsNotThereIsRefusedByTheNameOfItsLimit() {
+    @Test(.promise("10.31")) func missingMemoryIsRefusedWithTheNameOfItsLimit() {
         let room = MemoryRoom(bytes: 100 << 20, limit: "memory.max of /sys/fs/cgroup/app")
         let problem = problem(room) { $0.bytes = 40 << 20 }
         #expect(problem.contains("takes 104 MiB, and memory.max of /sys/fs/cgroup/app leaves 100 MiB"))

@@ -45,7 +45,7 @@ struct ModuleLifeTests {
         }
     }
 
-    @Test func whatWasStoppedIsToldFromWhatDied() {
+    @Test func stoppedModulesAreDistinguishedFromDeadOnes() {
         let stopped = ModuleLife.retired(.init(wasReady: true)).after(.sessionEnded(.absent, isForGood: true))
         #expect(stopped == .away(.init(wasStopped: true)), "a stop is no death")
         let died = ModuleLife.live(.started).after(.sessionEnded(.restarting, isForGood: true))

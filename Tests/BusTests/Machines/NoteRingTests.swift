@@ -60,7 +60,7 @@ struct NoteRingTests {
         for bit in 0..<Monitor.most { #expect(ring.takeFirst()?.monitors == 1 << UInt16(bit)) }
     }
 
-    @Test(.promise("10.21")) func bodiesLeaveRoomToTexts() throws {
+    @Test(.promise("10.21")) func bodiesLeaveRoomForTexts() throws {
         let ring = NoteRing(most: 100, bytes: 4_000)
         let large = [UInt8](repeating: 1, count: 900)
         var kept: [FrameNote.Body] = []
@@ -91,7 +91,7 @@ struct NoteRingTests {
         #expect(count == 7 && ring.count == 7)
     }
 
-    @Test func whatAMonitorThatEndedWasToBeSentIsForgotten() throws {
+    @Test func notesForAnEndedMonitorAreDropped() throws {
         let ring = NoteRing(most: 40, bytes: 100)
         #expect(add([], to: ring))
         ring.addGap(3, of: 1)

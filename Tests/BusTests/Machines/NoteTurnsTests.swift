@@ -16,7 +16,7 @@ struct NoteTurnsTests {
         #expect(turns.timePassed() == .nothing)
     }
 
-    @Test(.promise("10.20")) mutating func aTurnHasSoMuchWorkAndTheRestWaitsForTheNext() {
+    @Test(.promise("10.20")) mutating func aTurnHasLimitedWorkAndTheRestWaitsForTheNext() {
         _ = turns.added(now: 1_000)
         var pieces = 0
         while turns.worked(NoteTurns.batch, isEmpty: false, now: 1_000) == .nothing { pieces += 1 }

@@ -38,19 +38,19 @@ struct StartBarrierTests {
         #expect([0, 1, 2].allSatisfy { order.mayDidStart($0) })
     }
 
-    @Test func nobodyWaitsForThoseWhoAreNotEagerNorTheyForAnybody() {
+    @Test func modulesThatAreNotEagerNeitherWaitNorAreWaitedFor() {
         let order = order()
         #expect(order.maySetUp(9) && order.mayInitialize(9) && order.mayDidStart(9))
     }
 
-    @Test func nothingBeginsBeforeTheLauncherIsThere() {
+    @Test func nothingStartsBeforeTheLauncherConnects() {
         var order = StartBarrier(groups: [[0]])
         #expect(order.turn == .notBegun && !order.maySetUp(0))
         order.begin()
         #expect(order.maySetUp(0))
     }
 
-    @Test func whoLeavesOrIsTooLateIsWaitedForNoMore() {
+    @Test func aModuleThatLeavesOrIsLateIsNoLongerWaitedFor() {
         var order = order()
         order.leave(0)
         #expect(order.turn == .setUp(group: 0))
@@ -64,7 +64,7 @@ struct StartBarrierTests {
         #expect([0, 1, 2].allSatisfy { order.maySetUp($0) && order.mayInitialize($0) && order.mayDidStart($0) })
     }
 
-    @Test func whoDiesAfterSetUpIsSetUpAgainBeforeTheOthersGoOn() {
+    @Test func aModuleThatDiesAfterSetUpIsSetUpAgainBeforeTheOthersContinue() {
         var order = order()
         order.didSetUp(0)
         order.didSetUp(1)
@@ -75,7 +75,7 @@ struct StartBarrierTests {
         #expect(order.maySetUp(2))
     }
 
-    @Test func whoDiesAfterTheStartIsWaitedForByNobody() {
+    @Test func noModuleWaitsForOneThatDiesAfterTheStart() {
         var order = order()
         for member in 0...2 { order.didSetUp(member) }
         for member in 0...2 { order.didInitialize(member) }

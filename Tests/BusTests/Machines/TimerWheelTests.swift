@@ -78,7 +78,7 @@ struct TimerWheelTests {
         }
     }
 
-    @Test func whatIsRemovedTwiceOrNeverSetIsNothing() throws {
+    @Test func removingTwiceOrWithoutSettingDoesNothing() throws {
         var table = CallTable(now: 0)
         var wheel = TimerWheel(now: 100)
         let call = try table.opened()

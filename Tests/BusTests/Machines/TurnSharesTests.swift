@@ -31,7 +31,7 @@ struct TurnSharesTests {
         }
     }
 
-    @Test(.promise("13.34")) mutating func nobodyIsCutShortWhileNobodyIsLight() {
+    @Test(.promise("13.34")) mutating func turnsAreNotCutShortWithoutALightPeer() {
         for turn in 0..<10 as Range<UInt64> { floodTurn(at: Self.start + turn * 1_000_000, taking: 1_000_000) }
         #expect(flood.room == TurnShares.firstRead && flood.isHeavy)
         #expect(!shares.isShared(at: Self.start))
@@ -65,7 +65,7 @@ struct TurnSharesTests {
         #expect(flood.isHeavy && flood.room == TurnShares.leastRead)
     }
 
-    @Test mutating func whoseTurnsBecomeShortGetsLargerOnes() {
+    @Test mutating func aPeerWhoseTurnsBecomeShortGetsLargerOnes() {
         lightTurn(at: Self.start)
         floodTurn(at: Self.start + 1, taking: 1_000_000)
         for turn in 2..<20 as Range<UInt64> { floodTurn(at: Self.start + turn, taking: 1_000) }
@@ -81,7 +81,7 @@ struct TurnSharesTests {
         #expect(flood.room == TurnShares.firstRead && !flood.isHeavy)
     }
 
-    @Test mutating func aLightPeerIsThoughtOfForAWhile() {
+    @Test mutating func aLightPeerIsRememberedForAWhile() {
         lightTurn(at: Self.start)
         floodTurn(at: Self.start + TurnShares.memory - 1, taking: 1_000_000)
         #expect(flood.room == TurnShares.leastRead)
@@ -91,7 +91,7 @@ struct TurnSharesTests {
         #expect(flood.isHeavy && flood.room == TurnShares.leastRead)
     }
 
-    @Test mutating func whoSpeaksOftenIsNotLight() {
+    @Test mutating func aPeerThatSendsOftenIsNotLight() {
         lightTurn(at: Self.start)
         let later = Self.start + TurnShares.memory
         // Each turn follows the one before too soon, from long before the first one expires.
@@ -110,7 +110,7 @@ struct TurnSharesTests {
         #expect(shares.isShared(at: later))
     }
 
-    @Test mutating func theLastPieceOfAFloodIsNoLightTurn() {
+    @Test mutating func theLastReadOfAFloodIsNotALightTurn() {
         lightTurn(at: Self.start)
         floodTurn(at: Self.start + 1, taking: 1_000_000)
         let end = Self.start + TurnShares.memory
@@ -126,7 +126,7 @@ struct TurnSharesTests {
         #expect(flood.isHeavy && flood.room == TurnShares.firstRead / 4)
     }
 
-    @Test mutating func aMonitorsCreditMakesNobodyLight() {
+    @Test mutating func aMonitorsCreditMakesNoPeerLight() {
         for turn in 0..<20 as Range<UInt64> {
             shares.endedMonitors(&light, start: Self.start + turn * 1_000_000)
             #expect(light.isHeavy && !shares.isShared(at: Self.start + turn * 1_000_000))

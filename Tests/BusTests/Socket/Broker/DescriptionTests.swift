@@ -21,7 +21,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test(.promise("10.13")) func levelsTellsToWhomModulesReportWithinTheirLevel() throws {
+    @Test(.promise("10.13")) func levelsListsReportsWithinALevel() throws {
         let table = AppTable.testing(
             .manual("A"), .manual("B"), .manual("C", rank: 2),
             .manual("D", rank: 2) { row in
@@ -60,7 +60,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test(.promise("10.14")) func modulesSaysWhoIsThereAndWhatIsOpen() throws {
+    @Test(.promise("10.14")) func modulesListsStatesAndOpenRequests() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -90,7 +90,7 @@ struct DescriptionTests {
     }
 
     /// The launcher knows the numbers of its own processes across the lives of all brokers.
-    @Test(.promise("10.14")) func restartsAndStartsAreTheLaunchersWord() throws {
+    @Test(.promise("10.14")) func restartsAndStartsComeFromTheLauncher() throws {
         let table = AppTable.testing(.eager("Login", rank: 1))
         try MemoryBus.run(table) { bus in
             func login() throws -> JSON? { try bus.operator().asked("bus/modules")["modules"]?.array?.first }

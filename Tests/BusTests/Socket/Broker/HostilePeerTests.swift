@@ -52,7 +52,7 @@ struct HostilePeerTests {
         }
     }
 
-    @Test func cancelledWatchSaysNothingMoreWhoeverHasItsPlace() throws {
+    @Test func aCancelledWatchSendsNothingMoreEvenIfItsSlotIsReused() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.module("Ant", ["interfaces": ["Own": [:]]])
             let caller = try bus.module("Cat")

@@ -46,7 +46,7 @@ struct MetricsTests {
         }
     }
 
-    @Test(.promise("M.68")) func whoGivesUpTakesTheQuestionBack() throws {
+    @Test(.promise("M.68")) func cancellingTheRequestCancelsTheQuestion() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
             let asking = try bus.operator()

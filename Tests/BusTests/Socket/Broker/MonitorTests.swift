@@ -55,7 +55,7 @@ struct MonitorTests {
 
     // MARK: which frames
 
-    @Test(.promise("10.19")) func aCallAndItsAnswersAreToldAsTheyPass() throws {
+    @Test(.promise("10.19")) func aCallAndItsAnswersAreShownAsTheyPass() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -86,7 +86,7 @@ struct MonitorTests {
         }
     }
 
-    @Test(.promise("10.19")) func aRefusedRequestIsToldOnceWithTheCode() throws {
+    @Test(.promise("10.19")) func aRefusedRequestIsShownOnceWithItsCode() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant")
             let tool = try bus.operator()
@@ -135,7 +135,7 @@ struct MonitorTests {
         }
     }
 
-    @Test(.promise("10.19")) func aRequestThatWaitsIsToldWhenItGoesOrFails() throws {
+    @Test(.promise("10.19")) func aWaitingRequestIsShownWhenItIsDeliveredOrFails() throws {
         try TestBus.run(.testing(.eager("Late", provides: ["Test"]), .manual("Ant"))) { bus in
             let launcher = try bus.launcher()
             let ant = try bus.module("Ant", waits: false)
@@ -170,7 +170,7 @@ struct MonitorTests {
         }
     }
 
-    @Test(.promise("10.19")) func notificationsAreToldAsTheyComeAndToEachObserver() throws {
+    @Test(.promise("10.19")) func notificationsAreShownWithEachNotice() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant", ["observes": ["up"]])
             let cats = try [bus.module("Cat", ["observes": ["down"]]), bus.module("Cat2", ["observes": ["down"]])]
@@ -190,7 +190,7 @@ struct MonitorTests {
         }
     }
 
-    @Test func aCallToBusIsToldBeforeWhatItLeadsTo() throws {
+    @Test func aCallToBusIsShownBeforeItsEffects() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant", ["events": ["app.reload"]])
             try ant.settle()
@@ -212,7 +212,7 @@ struct MonitorTests {
     /// Disabled if brokers are replaced. If the frames of two peers are both there, their order
     /// differs then.
     @Test(.promise("10.23"), .disabled(if: TestBus.isHandedOverEachRound))
-    func cancelsAndCreditsAndMonitorsThemselvesAreNeverTold() throws {
+    func cancelsCreditsAndMonitorsThemselvesAreNeverShown() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -239,7 +239,7 @@ struct MonitorTests {
         }
     }
 
-    @Test(.promise("10.23")) func framesBeforeHelloAreNotTold() throws {
+    @Test(.promise("10.23")) func framesBeforeHelloAreNotShown() throws {
         try TestBus.run(.sixModules()) { bus in
             let tool = try bus.operator()
             let id = try monitor(tool)
@@ -275,7 +275,7 @@ struct MonitorTests {
         }
     }
 
-    @Test(.promise("10.21")) func bodiesComeAlongWhereTheyAreAskedForAndAreJSON() throws {
+    @Test(.promise("10.21")) func bodiesAreShownIfRequestedAndJSON() throws {
         try TestBus.run(.sixModules { $0.limits.frame = 20_000 }) { bus in
             let ant = try bus.module("Ant")
             try ant.settle()
@@ -348,7 +348,7 @@ struct MonitorTests {
 
     // MARK: slow monitors
 
-    @Test(.promise("10.22")) func whatFoundNoCreditIsCountedInTheNext() throws {
+    @Test(.promise("10.22")) func notesWithoutCreditAreCountedInTheNextOne() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant")
             let tool = try bus.operator()
@@ -368,7 +368,7 @@ struct MonitorTests {
         }
     }
 
-    @Test(.promise("10.22")) func aMonitorThatDoesNotReadMissesAndGoesOn() throws {
+    @Test(.promise("10.22")) func aMonitorThatDoesNotReadMissesNotesAndContinues() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 100_000 }) { bus in
             let ant = try bus.module("Ant")
             let tool = try bus.operator()
@@ -391,7 +391,7 @@ struct MonitorTests {
 
     /// More frames than there is room for, at once. All that are left out are counted, up to the
     /// last one.
-    @Test(.promise("10.22")) func whatTheRingHasNoRoomForIsCounted() throws {
+    @Test(.promise("10.22")) func notesThatDoNotFitIntoTheRingAreCounted() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant")
             let tool = try bus.operator()
@@ -415,7 +415,7 @@ struct MonitorTests {
         }
     }
 
-    @Test(.promise("10.22")) func anOlderMonitorsGapsAreNotTheOthers() throws {
+    @Test(.promise("10.22")) func anOlderMonitorsGapsDoNotAffectOtherMonitors() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant")
             let tool = try bus.operator()
@@ -434,7 +434,7 @@ struct MonitorTests {
     }
 
     /// No frame waits for a monitor that has ended, whichever monitor takes its place.
-    @Test(.promise("10.22")) func theNextMonitorGetsNothingOfTheLastOnes() throws {
+    @Test(.promise("10.22")) func aNewMonitorGetsNoNotesOfAnEarlierOne() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant")
             let tool = try bus.operator()

@@ -105,7 +105,7 @@ struct MonitorTurnTests {
         #expect(pieces.allSatisfy { $0 <= NoteTurns.batch }, "\(pieces)")
     }
 
-    @Test(.promise("10.20")) func besideALightPeerAPieceIsSmall() throws {
+    @Test(.promise("10.20")) func batchesAreSmallBesideALightPeer() throws {
         let scene = try Scene()
         defer { scene.end() }
         try scene.broadcast(300)
@@ -147,7 +147,7 @@ struct MonitorTurnTests {
         #expect(scene.broker.bus.monitors.ring?.isEmpty == true && scene.monitor.missed == 0)
     }
 
-    @Test(.promise("10.20")) func memoryIsThereWhileSomebodyMonitors() throws {
+    @Test(.promise("10.20")) func memoryIsHeldOnlyWhileAMonitorIsOpen() throws {
         let scene = try Scene()
         defer { scene.end() }
         try scene.broadcast(10)

@@ -60,7 +60,7 @@ struct ShutDownTests {
         }
     }
 
-    @Test(.promise("11.18")) func aTearDownThatHangsHoldsNobodyUpForever() throws {
+    @Test(.promise("11.18")) func aHangingTearDownDoesNotDelayTheEndForever() throws {
         try MemoryBus.run(.sixModules { $0.modules[4].stop = 30 }) { bus in
             let hanging = try bus.module("Cat")
             hanging.answersLifecycle = false
@@ -71,7 +71,7 @@ struct ShutDownTests {
         }
     }
 
-    @Test func aPeerThatReadsNothingHoldsNobodyUpForever() throws {
+    @Test func aPeerThatReadsNothingDoesNotDelayTheEndForever() throws {
         let table = AppTable.sixModules { for row in $0.modules.indices { $0.modules[row].stop = 300 } }
         try TestBus.run(table) { bus in
             let slow = try bus.module("Cat", ["observes": ["news"]])

@@ -49,7 +49,7 @@ struct SocketTests {
         #expect(folder.contents == [])
     }
 
-    @Test(.promise("1.6")) func whatIsNoSocketIsRefusedAndStays() throws {
+    @Test(.promise("1.6")) func aFileThatIsNotASocketIsRefusedAndStays() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/bus"
         let descriptor = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)

@@ -22,7 +22,7 @@ struct UsageTests {
         }
     }
 
-    @Test(.promise("10.14")) func whatItBroughtAndAskedForIsCountedUntilItEnds() throws {
+    @Test(.promise("10.14")) func aSessionsInterfacesObservationsAndRequestsAreCountedUntilItEnds() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let owner = try bus.module(
                 "Ant",
@@ -47,7 +47,7 @@ struct UsageTests {
         }
     }
 
-    @Test(.promise("10.14")) func bytesOfRequestsThatWaitAreTheirSendersAndTheirNumberTheirOwners() throws {
+    @Test(.promise("10.14")) func waitingBytesCountForTheSenderAndWaitingRequestsForTheOwner() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let caller = try bus.module("Bee")
             let starting = try bus.connect("Ant")
@@ -68,7 +68,7 @@ struct UsageTests {
         }
     }
 
-    @Test(.promise("10.14")) func bytesOnTheirWayToItAreItsQueue() throws {
+    @Test(.promise("10.14")) func unsentBytesCountAsTheModulesQueue() throws {
         try TestBus.run(.sixModules()) { bus in
             let owner = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")

@@ -27,7 +27,7 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
         }
     }
 
-    @Test(.promise("8.5")) func whatTheAuthorizerAskedForItIsCancelledWithTheCall() throws {
+    @Test(.promise("8.5")) func theAuthorizersOwnRequestsAreCancelledWithTheCall() throws {
         try run { bus, cast in
             let other = try bus.provider("Hand2", "SignIn")
             let id = try cast.hand.call("Shop/buy", nil, ["deadline": 20_000])
@@ -41,7 +41,7 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
         }
     }
 
-    @Test(.promise("8.5")) func whenItsParentEndsACallIsNotAskedForAnyMore() throws {
+    @Test(.promise("8.5")) func aCallIsNoLongerAuthorizedOnceItsParentEnds() throws {
         try run { bus, cast in
             let middle = try bus.provider("Hand2", "Outer")
             let outer = try cast.hand.call("Outer/act")
@@ -57,7 +57,7 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
         }
     }
 
-    @Test func aStreamGoesOnWithTheCreditGivenWhileAsked() throws {
+    @Test func aStreamUsesTheCreditGivenDuringAuthorization() throws {
         try run { _, cast in
             let id = try cast.hand.call("Shop/buy", nil, ["deadline": 0, "credit": 1])
             let asked = try cast.gate.expectCall("Guard/authorize", nil, ["deadline": 0])
@@ -116,7 +116,7 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
         }
     }
 
-    @Test(.promise("8.9")) func anOwnerThatDiesMeanwhileIsUnavailable() throws {
+    @Test(.promise("8.9")) func anOwnerThatDiesDuringAuthorizationIsUnavailable() throws {
         try run { bus, cast in
             let id = try cast.hand.call("Shop/buy")
             let asked = try cast.gate.expectCall("Guard/authorize")
@@ -144,7 +144,7 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
     }
 
     @Test(.promise("8.9"), arguments: ["before", "after"])
-    func anActionThatWentAwayMeanwhileIsUnknown(back: String) throws {
+    func anActionThatEndsDuringAuthorizationIsUnknown(back: String) throws {
         try runWhileShopIsAway { bus, gate, hand, id, asked in
             if back == "after" {
                 try gate.reply(to: asked, ["allow": true])

@@ -7,7 +7,7 @@ import Testing
 struct AuthorizationTests: AuthorizationSuite {
     // MARK: asking
 
-    @Test(.promise("8.1", "I.6")) func anAllowedCallGoesOnOnceAndItsResultToItsCaller() throws {
+    @Test(.promise("8.1", "I.6")) func anAllowedCallIsDeliveredOnceAndItsResultReturned() throws {
         try run { _, cast in
             let members: JSON = ["deadline": 5_000, "meta": ["k": 1], "trace": "00-aa-bb-01"]
             let id = try cast.hand.call("Shop/buy", ["thing": "hat"], members)
@@ -87,7 +87,7 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
-    @Test(.promise("8.4")) func withoutAuthorizerInTheManifestNobodyIsAllowed() throws {
+    @Test(.promise("8.4")) func nothingIsAllowedWithoutAnAuthorizerInTheManifest() throws {
         try run({ $0.authorizer = nil }) { _, cast in
             let error = try cast.hand.refused("Shop/buy", with: "unauthorized")
             #expect(error.message.contains("authorizer"))
@@ -96,7 +96,7 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
-    @Test(.promise("8.4")) func whereTheAuthorizerDoesNotRunNobodyIsAllowed() throws {
+    @Test(.promise("8.4")) func nothingIsAllowedWhileTheAuthorizerIsNotRunning() throws {
         try run { bus, cast in
             cast.gate.close()
             try bus.waitUntil("Gate", is: "absent")
@@ -207,7 +207,7 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
-    @Test(.promise("6.19")) func whatTheOtherChecksRefuseIsNotAskedFor() throws {
+    @Test(.promise("6.19")) func callsThatOtherChecksRefuseAreNotAuthorized() throws {
         try run({ $0.calls = .layered }) { bus, cast in
             try cast.hand.refused("Shop/bye", with: "unknown-action")
             try cast.hand.refused("Shop#1/buy", with: "unknown-instance")

@@ -6,7 +6,7 @@ import Testing
 /// wait.
 @Suite(.timeLimit(.hang))
 struct AuthorizationWaitingTests: AuthorizationSuite {
-    @Test(.promise("6.3")) func aCallThatWaitsTakesItsPlaceWhenAllowedAndDelaysNoOther() throws {
+    @Test(.promise("6.3")) func aWaitingCallTakesItsPlaceWhenAllowedAndDelaysNoOtherCall() throws {
         try run { _, cast in
             try cast.hand.call("Shop/buy", 1)
             try cast.hand.call("Shop/look", 2)

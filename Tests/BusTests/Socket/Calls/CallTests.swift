@@ -21,7 +21,7 @@ struct CallTests {
     @Test(
         .promise("3.9"),
         arguments: [(nil, 30_000), (2_000, 2_000), (0, 1), (-5, 1), (100_000_000, 86_400_000)] as [(Int64?, Int64)])
-    func theDeadlineIsForwardedAsWhatIsLeft(given: Int64?, most: Int64) throws {
+    func theRemainingDeadlineIsForwarded(given: Int64?, most: Int64) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -31,7 +31,7 @@ struct CallTests {
         }
     }
 
-    @Test(.promise("3.9")) func noDeadlineIsForwardedAsNoneWhereCreditIsGiven() throws {
+    @Test(.promise("3.9")) func aCallWithCreditIsForwardedWithoutADeadline() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             try bus.module("Bee").call("Test/act", nil, ["deadline": 0, "credit": 3])
@@ -39,7 +39,7 @@ struct CallTests {
         }
     }
 
-    @Test(.promise("6.14", "12.26")) func atTheDeadlineTheCallerIsToldAndTheCalleeCancelled() throws {
+    @Test(.promise("6.14", "12.26")) func atTheDeadlineTheCallerGetsAnErrorAndTheCalleeACancel() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")

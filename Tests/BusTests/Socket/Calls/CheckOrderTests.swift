@@ -16,7 +16,7 @@ struct CheckOrderTests {
     private static let here: JSON = ["interfaces": ["Here": ["actions": ["act": [:], "guarded": ["auth": true]]]]]
 
     /// Each destination fails the check of its code and, as far as possible, all later checks.
-    @Test(.promise("6.19")) func theFirstCheckThatFailsIsTold() throws {
+    @Test(.promise("6.19")) func theFirstFailedCheckIsReported() throws {
         try TestBus.run(Self.table) { bus in
             let owner = try bus.module("Ant", Self.here)
             let caller = try bus.module("Bee")

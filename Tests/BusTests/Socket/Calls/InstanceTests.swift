@@ -125,7 +125,7 @@ struct InstanceTests {
 
     /// The owner must free what it keeps for the instance, so ending the call by a deadline isn't
     /// enough.
-    @Test func anOwnerThatReadsLateIsToldAllTheSame() throws {
+    @Test func anOwnerThatReadsLateIsStillNotified() throws {
         try run {
             $0.startup = 500
         } _: { _, store, hand in
@@ -203,7 +203,7 @@ struct InstanceTests {
         }
     }
 
-    @Test func anOwnerIsNotToldOfItsOwnEnd() throws {
+    @Test func anOwnerIsNotNotifiedOfItsOwnEnd() throws {
         try run { bus, store, hand in
             _ = try create(store)
             store.close()
@@ -241,7 +241,7 @@ struct InstanceTests {
 
     // MARK: limits and refusals
 
-    @Test(.promise("13.5")) func moreThanOneMayHaveAreOverloaded() throws {
+    @Test(.promise("13.5")) func instancesBeyondTheLimitAreOverloaded() throws {
         try run({ $0.limits.instances = 2 }) { bus, store, hand in
             let first = try create(hand)
             _ = try create(hand, "Basket")
@@ -254,7 +254,7 @@ struct InstanceTests {
         }
     }
 
-    @Test(.promise("5.15")) func aURLCannotLeadToOne() throws {
+    @Test(.promise("5.15")) func aURLCannotLeadToAnInstance() throws {
         let urls: JSON = [["host": "shop", "path": "/", "to": "Cart/add"]]
         let interfaces: JSON = ["Cart": ["instances": "multiple"]]
         try MemoryBus.run(table()) { bus in

@@ -35,7 +35,7 @@ struct OpenedURLTests {
     }
 
     @Test(.promise("9.9"), arguments: ["/:a/:a", "a", "/a//b", "/a?b", "/%4", "/:1"])
-    func aPatternThatIsNoneIsBadParams(path: String) throws {
+    func anInvalidPatternIsBadParams(path: String) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.provider("Ant", "Shop")
             try peer.refused("bus/register", ["urls": [Self.shop(path)]], with: "bad-params")

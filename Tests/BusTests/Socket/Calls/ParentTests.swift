@@ -44,7 +44,7 @@ struct ParentTests {
     }
 
     /// The callee of both has ended, and the request was still in its queue.
-    @Test func whatACalleeThatIsGoneNeverGotHasNotRun() throws {
+    @Test func aRequestThatADeadCalleeNeverReceivedHasNotRun() throws {
         try chain { bus, chain in
             try chain.first.call("Outer/act")
             let parent = try chain.middle.expectCall("Outer/act")

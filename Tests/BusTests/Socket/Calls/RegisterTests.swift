@@ -54,7 +54,7 @@ struct RegisterTests {
     }
 
     @Test(.promise("10.3"), arguments: [["observes": ["x"]], ["events": ["e"]], ["requires": ["Own"]]] as [JSON])
-    func whatIsSaidBeforeTheStartAloneComesTooLate(_ part: JSON) throws {
+    func declarationsAfterTheStartAreRefused(_ part: JSON) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let owner = try bus.module("Ant")
             let error = try owner.refused("bus/register", part, with: "bad-params")

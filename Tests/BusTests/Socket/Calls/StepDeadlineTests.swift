@@ -27,7 +27,7 @@ struct StepDeadlineTests {
     }
 
     /// The callee isn't slow: it has answered, but sends nothing more.
-    @Test(.promise("M.82")) func aStreamThatIsQuietIsSaidToBeSo() throws {
+    @Test(.promise("M.82")) func aQuietStreamIsReportedAsQuiet() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")

@@ -77,7 +77,7 @@ struct EndingTests {
 
     /// The peer could be written to again and had ended its writing, both at the same time. The
     /// frames that waited were handled then, and ended it.
-    @Test(.promise("1.9")) func whoIsEndedByWhatItSaidBeforeItsLastWordIsTold() throws {
+    @Test(.promise("1.9")) func aPeerThatIsEndedByItsWaitingFramesGetsItsLastError() throws {
         let table = AppTable.sixModules { $0.limits.queue = 300_000 }
         try TestBus.run(table, executable: BuiltExecutable.path("strata-broker")) { bus in
             let owner = try bus.provider("Ant", "Big")

@@ -79,7 +79,7 @@ struct FramingTests {
     }
 
     @Test(.promise("2.5"), arguments: unreadable)
-    func soTheyDoBeforeHello(_ unreadable: Bytes) throws {
+    func bytesThatAreNoFrameEndTheConnectionBeforeHelloToo(_ unreadable: Bytes) throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.connect()
             try peer.send(bytes: unreadable.bytes)

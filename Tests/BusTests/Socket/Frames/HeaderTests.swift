@@ -211,7 +211,7 @@ struct HeaderTests {
         }
     }
 
-    @Test(.promise("4.7")) func anAnswerOfSomebodyElsesCallIsDropped() throws {
+    @Test(.promise("4.7")) func anAnswerToAnotherPeersCallIsDropped() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let stranger = try bus.module("Cat")

@@ -141,7 +141,7 @@ struct HandOverRefusalTests {
     }
 
     /// All requests during a trial get that trial's answer.
-    @Test(.promise("10.30")) func oneTrialAnswersAllWhoAsk() throws {
+    @Test(.promise("10.30")) func oneTrialAnswersAllRequests() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let (log, go) = ("\(folder.path)/log", "\(folder.path)/go")
@@ -162,7 +162,7 @@ struct HandOverRefusalTests {
         }
     }
 
-    @Test func nobodyElsesFileIsAState() throws {
+    @Test func anotherProgramsFileIsNotAState() throws {
         let program = try BuiltExecutable.path("strata-broker")
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -16,7 +16,7 @@ struct HandOverTests {
     @discardableResult
     private func handOver(_ bus: TestBus) throws -> JSON { try bus.operator().asked("bus/handOver") }
 
-    @Test(.promise("R.20")) func openCallsStreamsAndReportsGoOn() throws {
+    @Test(.promise("R.20")) func openCallsStreamsAndReportsContinue() throws {
         try run { bus in
             let owner = try bus.provider("Ant", "Shop", ["observes": ["sold"]])
             let caller = try bus.module("Bee")
@@ -84,7 +84,7 @@ struct HandOverTests {
         }
     }
 
-    @Test func framesInPiecesAndQueuesThatNobodyReadsGoOn() throws {
+    @Test func partialFramesAndUnreadQueuesContinue() throws {
         try run { bus in
             let owner = try bus.provider("Ant", "Big")
             let slow = try bus.module("Bee")
@@ -114,7 +114,7 @@ struct HandOverTests {
         }
     }
 
-    @Test func waitingRequestsStartsAndDeadlinesGoOn() throws {
+    @Test func waitingRequestsStartsAndDeadlinesContinue() throws {
         let table = AppTable.testing(
             .manual("Bee"), .eager("Late", provides: ["Late"]) { $0.start = .async },
             .manual("Gate", provides: ["Gate"])
@@ -158,7 +158,7 @@ struct HandOverTests {
         }
     }
 
-    @Test func watchesAndMonitorsGoOn() throws {
+    @Test func watchesAndMonitorsContinue() throws {
         try run { bus in
             let tool = try bus.operator()
             let watch = try tool.call("bus/watch", nil, ["credit": 100])
@@ -196,7 +196,7 @@ struct HandOverTests {
         }
     }
 
-    @Test func theLaunchersWordsStand() throws {
+    @Test func theLaunchersReportsAreKept() throws {
         try run(.testing(.eager("Ant"))) { bus in
             let launcher = try bus.launcher()
             try launcher.asked(
@@ -218,7 +218,7 @@ struct HandOverTests {
 
     /// Frames that arrive while the next program starts slowly are read before a module is blamed
     /// for not answering.
-    @Test func aSlowNextProgramBlamesNobody() throws {
+    @Test func aSlowNextProgramBlamesNoModule() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let (program, mark, go) = ("\(folder.path)/strata-broker", "\(folder.path)/begun", "\(folder.path)/go")

@@ -42,7 +42,7 @@ struct OtherBuildTests {
         return rewriter.paths
     }
 
-    @Test func allThatIsOpenGoesOnInTheSameBuild() throws {
+    @Test func everythingOpenContinuesInTheSameBuild() throws {
         try replace { $0 }
     }
 

@@ -117,7 +117,7 @@ struct BarrierTests {
         }
     }
 
-    @Test(.promise("11.8", "I.2")) func manualAndAsynchronousModulesAreWaitedForByNobodyAndWaitForNobody() throws {
+    @Test(.promise("11.8", "I.2")) func manualAndAsynchronousModulesNeitherWaitNorAreWaitedFor() throws {
         let table = AppTable.testing(
             .eager("First"), .manual("Hand"), .eager("Async") { $0.start = .async })
         try MemoryBus.run(table) { bus in

@@ -74,7 +74,7 @@ struct EmitTests {
         }
     }
 
-    @Test(.promise("11.14")) func oneThatDiesOrHangsCostsItsOwnAnswerOnly() throws {
+    @Test(.promise("11.14")) func aListenerThatDiesOrHangsLosesOnlyItsOwnAnswer() throws {
         try three { tool, listeners in
             let id = try emit(tool, "all", ["deadline": 1_500])
             try listeners[0].reply(to: try listeners[0].expectCall("module/event"), true)
@@ -93,7 +93,7 @@ struct EmitTests {
         }
     }
 
-    @Test(.promise("11.13")) func anEventThatNobodyDeclaredIsTrueForAllAndFalseForAny() throws {
+    @Test(.promise("11.13")) func anUndeclaredEventIsTrueForAllAndFalseForAny() throws {
         try TestBus.run(.sixModules()) { bus in
             let tool = try bus.operator()
             try tool.expectReply(to: try emit(tool, "all"), body: ["answer": true, "answers": []])

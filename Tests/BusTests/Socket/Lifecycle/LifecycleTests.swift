@@ -109,7 +109,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test(.promise("11.2")) func nobodyButTheBrokerCallsAModulesSteps() throws {
+    @Test(.promise("11.2")) func onlyTheBrokerCallsAModulesSteps() throws {
         try MemoryBus.run(.sixModules()) { bus in
             for peer in [try bus.module("Ant"), try bus.operator()] {
                 try peer.refused("module/tearDown", with: "forbidden")
@@ -117,7 +117,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test(.promise("11.16")) func aLostModuleIsToldToThoseThatListen() throws {
+    @Test(.promise("11.16")) func listenersAreNotifiedOfALostModule() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let listener = try bus.module("Ant", ["events": ["app.moduleLost"]])
             let lost = try bus.module("Bee")

@@ -184,7 +184,7 @@ struct OverlapTests {
         }
     }
 
-    @Test(.promise("5.26")) func instancesHaveStopAndNoMore() throws {
+    @Test(.promise("5.26")) func instancesEndAtTheStopTime() throws {
         try TestBus.run(table { $0.modules[0].stop = 2_000 }) { bus in
             let old = try serving(bus)
             let cat = try bus.module("Cat")
@@ -203,7 +203,7 @@ struct OverlapTests {
         }
     }
 
-    @Test(.promise("5.26")) func itHasStopToFinishAndNoMore() throws {
+    @Test(.promise("5.26")) func theOldSessionEndsAtTheStopTime() throws {
         try TestBus.run(table { $0.modules[0].stop = 50 }) { bus in
             let old = try serving(bus)
             let cat = try bus.module("Cat")

@@ -82,7 +82,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test(.promise("6.7", "R.12")) func whatWasAloneOpenAtThreeDeathsIsRefusedAtOnceAndTheRestGoesOn() throws {
+    @Test(.promise("6.7", "R.12")) func theOnlyActionOpenAtThreeDeathsIsRefusedAndTheRestContinues() throws {
         try run { cast in
             for _ in 0..<3 { try cast.die(of: "Store/write") }
             // The module is down, and the refusal waits for nothing.
@@ -110,7 +110,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test(.promise("6.7")) func whereAnotherWasOpenTooNeitherCounts() throws {
+    @Test(.promise("6.7")) func neitherCountsIfTwoActionsWereOpen() throws {
         try run { cast in
             for _ in 0..<4 { try cast.die(of: "Store/write", "Store/read") }
             for _ in 0..<2 { try cast.die(of: "Store/write") }
@@ -121,7 +121,7 @@ struct QuarantineTests {
     }
 
     @Test(.promise("6.7"), .enabled(if: !TestBus.isHandedOverEachRound, "8 MiB would be written down in each round"))
-    func whatHadNotReachedItDoesNotCount() throws {
+    func undeliveredCallsDoNotCount() throws {
         try run({ $0.limits.queue = 64 << 20 }) { cast in
             for _ in 0..<3 {
                 let store = try cast.arrive()
@@ -228,7 +228,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test(.promise("6.8")) func aPersonsRestartForgetsAndTheLaunchersOwnDoesNot() throws {
+    @Test(.promise("6.8")) func onlyAPersonsRestartEndsTheQuarantine() throws {
         try run { cast in
             for _ in 0..<3 { try cast.die(of: "Store/write") }
             var store = try cast.arrive()
@@ -255,7 +255,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test(.promise("6.9")) func whatIsStoppedReplacedOrEndedByTheBrokerHasNotDied() throws {
+    @Test(.promise("6.9")) func aModuleThatIsStoppedReplacedOrEndedByTheBrokerHasNotDied() throws {
         try run { cast in
             for kind in ["retired", "vouched anew", "garbage"] {
                 for _ in 0..<3 {
@@ -277,7 +277,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test(.promise("6.11")) func whatWasOpenAtADeathIsSaid() throws {
+    @Test(.promise("6.11")) func requestsThatWereOpenAtADeathAreReported() throws {
         try run { cast in
             let watch = try cast.hand.call("bus/watch", nil, ["credit": 1_000])
             try cast.die(of: "Store/write", "Store/read", "More/x", "Store/write")
@@ -346,7 +346,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test(.promise("6.7")) func lifeCycleAndReportsAreNoActions() throws {
+    @Test(.promise("6.7")) func lifecycleStepsAndReportsAreNotActions() throws {
         try run { cast in
             for _ in 0..<4 {
                 let store = try cast.arrive(hello: ["observes": ["news"]])

@@ -31,7 +31,7 @@ struct RetiringTests {
         return (old, new)
     }
 
-    @Test(.promise("M.31")) func itIsToldThatAnotherTookOver() throws {
+    @Test(.promise("M.31")) func theOldProcessIsNotifiedOfTheTakeover() throws {
         try TestBus.run(table(stop: 60_000)) { bus in
             let (old, new) = try replaced(bus)
             let retiring = try old.peer.expectCall(
@@ -65,7 +65,7 @@ struct RetiringTests {
         }
     }
 
-    @Test(.promise("M.31")) func oneWhoseHelloDoesNotSayItIsNotTold() throws {
+    @Test(.promise("M.31")) func aModuleWhoseHelloLacksRetiringIsNotNotified() throws {
         try TestBus.run(table(stop: 60_000)) { bus in
             let (old, _) = try replaced(bus, hello: Self.unaware)
             try old.peer.reply(to: try old.peer.expectCall("module/tearDown"))

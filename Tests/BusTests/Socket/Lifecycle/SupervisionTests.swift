@@ -68,7 +68,7 @@ struct SupervisionTests {
 
     // MARK: idle
 
-    @Test(.promise("10.34", "M.11")) func whatNobodyAsksIsRetiredAndThenStopped() throws {
+    @Test(.promise("10.34", "M.11")) func anIdleModuleIsRetiredAndThenStopped() throws {
         try run(onSockets: true, { $0.idle = 60 }) { bus, cast in
             let login = try arrive(bus)
             let stop = try cast.launcher.expectCall("launcher/stop", ["module": "Login"], ["from": "bus"])
@@ -179,7 +179,7 @@ struct SupervisionTests {
     }
 
     @Test(arguments: ["call", "report"])
-    func whatServesARequestIsNotStopped(kind: String) throws {
+    func aModuleThatServesARequestIsNotStopped(kind: String) throws {
         try run({ $0.idle = 100 }) { bus, cast in
             let (login, id, open) = try arriveAsked(kind, bus, cast)
             try pass(350, cast)
@@ -250,7 +250,7 @@ struct SupervisionTests {
         }
     }
 
-    @Test func whatNobodyStopsIsToldToEndAfterFiveTimes() throws {
+    @Test func anIdleModuleThatIsNotStoppedIsEndedAfterFiveRequests() throws {
         try run({ $0.idle = 20 }) { bus, cast in
             let login = try arrive(bus)
             for _ in 0..<5 { try cast.launcher.fail(try cast.launcher.expectCall("launcher/stop"), "overloaded") }
@@ -335,7 +335,7 @@ struct SupervisionTests {
         }
     }
 
-    @Test func aHangWithoutLauncherIsToldToTheNextOne() throws {
+    @Test func aHangIsReportedToTheNextLauncher() throws {
         try run(onSockets: true, { $0.ping = 60 }) { bus, cast in
             let login = try arriveByHand(bus) { cast.launcher.close() }
             try login.expectCall("module/ping")
@@ -344,7 +344,7 @@ struct SupervisionTests {
         }
     }
 
-    @Test func aPingIsNoRequestThatKeepsAModule() throws {
+    @Test func aPingDoesNotKeepAModuleFromIdling() throws {
         try run({
             $0.ping = 600
             $0.idle = 1_500

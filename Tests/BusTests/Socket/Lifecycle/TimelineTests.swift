@@ -76,7 +76,7 @@ struct TimelineTests {
         }
     }
 
-    @Test func anAppThatWaitsForNobodyIsReadyAtOnce() throws {
+    @Test func anAppThatWaitsForNoModuleIsReadyAtOnce() throws {
         try MemoryBus.run(.testing(.manual("Cat"))) { bus in
             _ = try bus.module("Cat")
             _ = try bus.launcher()

@@ -31,7 +31,7 @@ struct WaitingTests {
         }
     }
 
-    @Test(.promise("6.13", "12.22")) func withoutLauncherNobodyCanStartIt() throws {
+    @Test(.promise("6.13", "12.22")) func aModuleCannotBeStartedWithoutALauncher() throws {
         try MemoryBus.run(table()) { bus in
             let caller = try bus.module("Hand")
             let error = try caller.refused("Login/act", with: "unavailable")
@@ -39,7 +39,7 @@ struct WaitingTests {
         }
     }
 
-    @Test(.promise("6.13")) func theLaunchersEndEndsWhatWaits() throws {
+    @Test(.promise("6.13")) func theLaunchersEndEndsWaitingRequests() throws {
         try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
             let caller = try bus.module("Hand")
@@ -51,7 +51,7 @@ struct WaitingTests {
     }
 
     @Test(.promise("6.13"), arguments: ["failed", "absent"])
-    func whatTheLauncherSaysEndsWhatWaits(state: String) throws {
+    func theLaunchersReportsEndWaitingRequests(state: String) throws {
         try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
             let caller = try bus.module("Hand")
@@ -113,7 +113,7 @@ struct WaitingTests {
         }
     }
 
-    @Test(.promise("6.13")) func afterADeathUnderRestartNeverNobodyWaits() throws {
+    @Test(.promise("6.13")) func noRequestWaitsAfterADeathUnderRestartNever() throws {
         try MemoryBus.run(table { $0.restart = .never }) { bus in
             let caller = try bus.module("Hand")
             try arrive(bus).close()
@@ -139,7 +139,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func moreThanMayWaitAreOverloaded() throws {
+    @Test func requestsBeyondTheWaitingLimitAreOverloaded() throws {
         var table = table()
         table.limits.waiting = 2
         table.limits.held = 100_000
@@ -334,7 +334,7 @@ struct WaitingTests {
         }
     }
 
-    @Test(.promise("10.25")) func whatIsNotThereCannotBeRetiredOrSpokenOf() throws {
+    @Test(.promise("10.25")) func theLauncherCannotRetireOrReportAnAbsentModule() throws {
         try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
             try launcher.refused("bus/retire", ["module": "Login"], with: "unavailable")

@@ -74,7 +74,7 @@ struct ByteLimitTests {
         }
     }
 
-    @Test(.promise("7.13")) func whoAsksMuchOfAnObserverDoesNotMakeItFallBehind() throws {
+    @Test(.promise("7.13")) func manyRequestsDoNotMakeAnObserverFallBehind() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 2 * Self.queue }) { bus in
             let observer = try bus.provider("Cat", "Test", ["observes": ["news"]])
             let caller = try bus.module("Ant")
@@ -120,7 +120,7 @@ struct ByteLimitTests {
         }
     }
 
-    @Test(.promise("13.27")) func whoDoesNotReadItsAnswersIsHeardUpToItsNextRequest() throws {
+    @Test(.promise("13.27")) func aPeerThatDoesNotReadIsReadUpToItsNextRequest() throws {
         try run { bus, slow, caller in
             let observer = try bus.provider("Cat", "Big", ["observes": ["late"]])
             let asked = try (0..<2).map { _ in try caller.call("Test/act") }
@@ -145,7 +145,7 @@ struct ByteLimitTests {
         }
     }
 
-    @Test(.promise("13.20", "13.21")) func bytesThatWaitAreTheirSenders() throws {
+    @Test(.promise("13.20", "13.21")) func waitingBytesCountForTheirSender() throws {
         let table = AppTable.testing(
             .eager("Login", provides: ["Login"]), .manual("Hand", rank: 2), .manual("Hand2", rank: 2)
         ) {

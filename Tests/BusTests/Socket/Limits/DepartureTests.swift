@@ -20,7 +20,7 @@ struct DepartureTests {
         return peer
     }
 
-    @Test func othersHaveTheirTurnsBeforeAllRequestsAreCancelled() throws {
+    @Test func otherPeersAreServedBeforeAllRequestsAreCancelled() throws {
         try TestBus.run(Self.table, executable: BuiltExecutable.path("strata-broker")) { bus in
             let owner = try bus.provider("Ant", "Work")
             let gone = try Self.asking("Gone", bus, owner, Self.requests)
@@ -63,7 +63,7 @@ struct DepartureTests {
     }
 
     /// More peers than the broker ends in batches at the same time.
-    @Test func noRequestOfManyGonePeersIsForgotten() throws {
+    @Test func everyRequestOfManyClosedPeersEnds() throws {
         try TestBus.run(Self.table, executable: BuiltExecutable.path("strata-broker")) { bus in
             let owner = try bus.provider("Ant", "Work")
             let gone = try (0..<70).map { try Self.asking("Gone\($0)", bus, owner, 140) }
@@ -95,7 +95,7 @@ struct DepartureTests {
 
     /// A peer that closes is read to its last frame, even though its socket accepts nothing any
     /// more. This holds in short turns, too.
-    @Test func whatAGonePeerSaidIsHeardInShortTurns() throws {
+    @Test func framesOfAClosedPeerAreReadInShortTurns() throws {
         try TestBus.run(Self.table, executable: BuiltExecutable.path("strata-broker")) { bus in
             let speaker = try bus.provider("Ant", "Talk")
             let observer = try bus.module("Observer", ["observes": ["news"]])

@@ -26,7 +26,7 @@ struct DescriptorLimitTests {
         return String(decoding: bytes[..<fread(&bytes, 1, bytes.count, stream)], as: UTF8.self)
     }
 
-    @Test(.promise("13.12")) func theLimitIsToldAtTheStartAndToWhomItRefuses() throws {
+    @Test(.promise("13.12")) func theLimitIsReportedAtTheStartAndOnRefusal() throws {
         try run(limit: 64) { bus, said in
             _ = try bus.launcher()
             let words = text(of: said)
@@ -50,7 +50,7 @@ struct DescriptorLimitTests {
 
     /// The limit is lowered while the broker runs. Open connections stay, and a new one gets an
     /// error.
-    @Test(.promise("13.12")) func whoeverThereIsNoDescriptorForIsTold() throws {
+    @Test(.promise("13.12")) func aConnectionWithoutADescriptorGetsAnError() throws {
         try TestBus.run(.sixModules(), executable: try BuiltExecutable.path("strata-broker")) { bus in
             let broker = try #require(bus.brokerPID)
             let tool = try bus.operator()

@@ -41,7 +41,7 @@ struct OverloadTests {
 
     /// A peer that sends a burst waits for a few turns of 64 KiB, not for one turn of each
     /// flooding peer.
-    @Test(.promise("13.35")) func aRoundHasFewTurnsOfThoseWhoHaveMuchToSay() throws {
+    @Test(.promise("13.35")) func aRoundHasFewTurnsOfHeavyPeers() throws {
         let table = AppTable.testing([.manual("Cat", rank: 2), .manual("New")]) { $0.guests = .init(rank: 1, most: 20) }
         try TestBus.run(table, executable: BuiltExecutable.path("strata-broker")) { bus in
             let crowd = try (0..<12).map { try bus.module("Many\($0)") }
@@ -64,7 +64,7 @@ struct OverloadTests {
     }
 
     /// Sessions that end together end a few per round, even if no peer was light before.
-    @Test(.promise("13.36")) func manySessionsThatEndAtOnceKeepNobodyWaiting() throws {
+    @Test(.promise("13.36")) func manySessionsThatEndAtOnceDelayNoPeer() throws {
         let most = 200
         let table = AppTable.testing([.manual("Cat", rank: 2), .manual("New")]) {
             $0.guests = .init(rank: 1, most: most)
@@ -85,7 +85,7 @@ struct OverloadTests {
 
     /// The loop doesn't report peers that wait for their turns. None is forgotten, even if it
     /// closes as soon as it has sent everything.
-    @Test(.promise("13.35")) func manyWhoFloodAtOnceAreAllHeardToTheirLastWord() throws {
+    @Test(.promise("13.35")) func manyFloodingPeersAreAllReadToTheirLastFrame() throws {
         let table = AppTable.testing([.manual("Cat", rank: 2), .manual("Light")]) {
             $0.guests = .init(rank: 1, most: 20)
         }
@@ -125,7 +125,7 @@ struct OverloadTests {
         }
     }
 
-    @Test(.promise("13.40")) func aByteAtATimeEndsAsBadFrameAndKeepsNobodyWaiting() throws {
+    @Test(.promise("13.40")) func aByteAtATimeEndsAsBadFrameAndDelaysNoPeer() throws {
         try TestBus.run(.sixModules { $0.assembly = 200 }) { bus in
             let owner = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")

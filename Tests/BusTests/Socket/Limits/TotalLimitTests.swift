@@ -42,7 +42,7 @@ struct TotalLimitTests {
         }
     }
 
-    @Test(.promise("13.22")) func onePeerThatReadsNothingLeavesMostOfItToTheOthers() throws {
+    @Test(.promise("13.22")) func onePeerThatReadsNothingLeavesMostOfTheTotalToOtherPeers() throws {
         try TestBus.run(.sixModules { $0.limits.total = Self.total }) { bus in
             let caller = try bus.module("Cat")
             let count = try fill("Ant", "Stuck", bus, from: caller)
@@ -58,7 +58,7 @@ struct TotalLimitTests {
         }
     }
 
-    @Test(.promise("13.22")) func whatFindsNoRoomIsRefusedAndShortQueuesGoOn() throws {
+    @Test(.promise("13.22")) func framesWithoutRoomAreRefusedAndShortQueuesContinue() throws {
         try run { bus, caller, _ in
             let owner = try bus.provider("Bee2", "Test", ["observes": ["asked"]])
             let large = try caller.refused("Test/act", .filler(500_000), with: "overloaded")

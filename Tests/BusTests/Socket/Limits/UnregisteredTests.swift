@@ -27,7 +27,7 @@ struct UnregisteredTests {
     }
 
     /// Everything that arrived while the broker was busy is read before a connection is ended.
-    @Test(.promise("13.8")) func whatTheOldestHasSaidIsReadBeforeItGoes() throws {
+    @Test(.promise("13.8")) func theOldestConnectionIsReadBeforeItIsClosed() throws {
         try runExecutable({ $0.limits.unregistered = 4 }) { bus in
             var (tools, hellos, silent): ([RawPeer], [UInt64], [RawPeer]) = ([], [], [])
             try bus.whileBrokerIsHalted {
@@ -46,7 +46,7 @@ struct UnregisteredTests {
     /// More connections than may be, of the operators' own user, each reopened when it is closed.
     /// In each round a tool connects, all closed connections are reopened, and then the broker
     /// continues.
-    @Test(.promise("13.8")) func connectionsThatAreOpenedAnewKeepNobodyOut() throws {
+    @Test(.promise("13.8")) func reopenedConnectionsKeepNoClientOut() throws {
         try runExecutable { bus in
             var silent = try (0..<70).map { try bus.connect("silent \($0)") }
             for round in 0..<5 {

@@ -39,7 +39,7 @@ struct WorkTests {
 
     // MARK: Listings
 
-    @Test(.promise("10.15")) func othersHaveTheirTurnsWhileALongAnswerIsMade() throws {
+    @Test(.promise("10.15")) func otherPeersAreServedWhileALongAnswerIsMade() throws {
         try TestBus.run(.sixModules(), executable: BuiltExecutable.path("strata-broker")) { bus in
             try Self.registerMany(try bus.module("Bee"))
             let asking = try bus.module("Ant")
@@ -189,7 +189,7 @@ struct WorkTests {
     }
 
     /// Its frames are read to the last one.
-    @Test(.promise("13.31")) func whoseTurnHasEndedAndGoesAwayIsHeard() throws {
+    @Test(.promise("13.31")) func aPeerThatClosesAfterItsTurnIsReadToItsEnd() throws {
         try TestBus.run(.sixModules(), executable: BuiltExecutable.path("strata-broker")) { bus in
             _ = try bus.module("Bee", ["interfaces": Self.interfaces(256, actions: 1)])
             let flooding = try bus.module("Ant")
@@ -220,7 +220,7 @@ struct WorkTests {
         }
     }
 
-    @Test(.promise("10.16")) func manyStatesAreAllTold() throws {
+    @Test(.promise("10.16")) func allOfManyStatesAreSent() throws {
         let table = AppTable.testing((0..<200).map { .manual("Row\(1_000 + $0)") } + [.manual("Ant")])
         try TestBus.run(table) { bus in
             let tool = try bus.operator()

@@ -136,7 +136,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test(.promise("7.14", "R.5")) func ofAnObservationThatKeepsLatestOneNoticeWaitsAndSaysWhatItMissed() throws {
+    @Test(.promise("7.14", "R.5")) func aLatestObservationHasOneWaitingNoticeThatCountsTheMissedOnes() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 200_000 }) { bus in
             let sender = try bus.module("Ant")
             let observer = try bus.module("Cat", ["observes": [["name": "state", "keep": "latest"]]])
@@ -205,7 +205,7 @@ struct BroadcastTests {
         arguments: [
             ["name": ""], [:], ["name": 5], ["name": "a", "keep": "some"], "news",
         ] as [JSON])
-    func anObservationThatIsNoneIsBadParams(body: JSON) throws {
+    func anInvalidObservationIsBadParams(body: JSON) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant")
             try peer.refused("bus/observe", body, with: "bad-params")

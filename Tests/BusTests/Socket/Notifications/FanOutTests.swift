@@ -26,7 +26,7 @@ struct FanOutTests {
         try TestBus.run(table, executable: BuiltExecutable.path("strata-broker"), test)
     }
 
-    @Test func othersHaveTheirTurnsBetweenThePieces() throws {
+    @Test func otherPeersAreServedBetweenBatches() throws {
         try Self.halted { bus in
             let sender = try bus.module("Ant")
             let asking = try bus.module("Bee")
@@ -43,7 +43,7 @@ struct FanOutTests {
         }
     }
 
-    @Test func whatTheSenderSaysNextComesAfterIt() throws {
+    @Test func theSendersNextFrameComesAfterTheBroadcast() throws {
         try TestBus.run(Self.table) { bus in
             let sender = try bus.module("Ant")
             let observers = try Self.observers(3, bus)
