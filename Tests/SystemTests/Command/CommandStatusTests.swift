@@ -160,11 +160,9 @@ struct CommandStatusTests {
         {"module":"E","declared":[],"seen":["F","G","H"]}]}]}
         """
     private static let advice = [
-        "A reports to 3 modules of its own level, basic (B, C; seen, not declared: D): move those to a later level, "
-            + "and "
+        "A reports to 3 modules of its own level, basic (B, C; seen, not declared: D): move those to a later level, and "
             + "one broadcast reaches all",
-        "E reports to 3 modules of its own level, topout (seen, not declared: F, G, H): move E to an earlier level, "
-            + "and "
+        "E reports to 3 modules of its own level, topout (seen, not declared: F, G, H): move E to an earlier level, and "
             + "one broadcast reaches all",
     ]
 

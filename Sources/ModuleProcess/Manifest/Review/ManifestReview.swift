@@ -42,9 +42,8 @@ public struct ManifestReview {
                     !refusesLevel(.call, .layered, from: row, to: owner.rank)
                         ? nil
                         : "\(name) belongs to \(owner.name) in the later level \(index.level(owner)), and "
-                            + "\(row.name) in "
-                            + "\(index.level(row)) depends on it; calls: any allows that, and layered would not: "
-                            + "open a URL, or move one of them"
+                            + "\(row.name) in \(index.level(row)) depends on it; calls: any allows that, and "
+                            + "layered would not: open a URL, or move one of them"
                 }
             }
         }
