@@ -49,7 +49,8 @@ extension BusCore {
             end(
                 peer, .forbidden,
                 "the launcher did not vouch for the token of \(peer.greeting.row?.name ?? peer.displayName) within "
-                    + "\(table.hello) ms: start the module through the launcher, or give its row start: manual", id: peer.greeting.helloID)
+                    + "\(table.hello) ms: start the module through the launcher, or give its row start: manual",
+                id: peer.greeting.helloID)
         } else {
             end(peer, .notRegistered, "no hello came within \(table.hello) ms: call bus/hello first")
         }
