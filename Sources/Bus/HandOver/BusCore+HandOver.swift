@@ -19,7 +19,7 @@ extension BusCore {
 
     func notHandedOver(_ problem: String) {
         for asking in replacement.takeWaiting() where asking.isOpen {
-            fail(asking.call, BusError(.unavailable, "the broker was not replaced, and goes on as it was: \(problem)"))
+            fail(asking.call, BusError(.unavailable, "the broker was not replaced, and continues as it was: \(problem)"))
         }
     }
 
@@ -38,7 +38,7 @@ extension BusCore {
             .init("requests", .integer(Int64(calls.count))),
         ])
         let summary =
-            "goes on as a new program after \(microseconds) µs, with \(connections.count) connections and \(calls.count) "
+            "continues as a new program after \(microseconds) µs, with \(connections.count) connections and \(calls.count) "
             + "open requests"
         for asking in replacement.takeWaiting() where asking.isOpen {
             guard let peer = asking.call.pointee.caller?.takeUnretainedValue() else { continue }

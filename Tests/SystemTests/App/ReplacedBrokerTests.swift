@@ -29,7 +29,7 @@ struct ReplacedBrokerTests {
         let run = try strata(app, "restart", "--broker")
         #expect(run.end == .exit(0), "\(run.output)")
         #expect(run.output.contains(#""microseconds":"#), "\(run.output)")
-        try app.running.until { app.running.said("goes on as a new program") }
+        try app.running.until { app.running.said("continues as a new program") }
 
         // The same process with another program; the same connections and modules.
         #expect(try app.running.broker() == broker)

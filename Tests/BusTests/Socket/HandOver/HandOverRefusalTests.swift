@@ -23,7 +23,7 @@ struct HandOverRefusalTests {
             let tool = try bus.operator()
             let answer = try tool.ask("bus/handOver", nil, ["deadline": 600_000])
             #expect(answer.kind == "error" && answer.code == "unavailable" && answer.ran == "no", "\(answer)")
-            #expect(answer.message.contains("goes on as it was"), "\(answer)")
+            #expect(answer.message.contains("continues as it was"), "\(answer)")
             try judge(answer)
             try owner.reply(to: call, 2)
             try caller.expectReply(to: open, body: 2)
