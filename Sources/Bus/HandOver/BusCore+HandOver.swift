@@ -19,7 +19,8 @@ extension BusCore {
 
     func notHandedOver(_ problem: String) {
         for asking in replacement.takeWaiting() where asking.isOpen {
-            fail(asking.call, BusError(.unavailable, "the broker was not replaced, and continues as it was: \(problem)"))
+            fail(
+                asking.call, BusError(.unavailable, "the broker was not replaced, and continues as it was: \(problem)"))
         }
     }
 
