@@ -208,7 +208,7 @@ struct ManifestErrorTests {
         ("[a]", ":1: expected a mapping with app and modules; found a list"),
         ("env: a", ":1: app: expected the key app, the app's name; found none"),
         ("app: A", ":1: app: expected 1 to 32 of a-z, 0-9 and -; found \"A\""),
-        ("app: a\nb: [", ":3: no YAML:"),
+        ("app: a\nb: [", ":3: not YAML:"),
         ("app: a\n\tb: c", ":2: not YAML: the line is indented by a tab; indent it by spaces"),
         ("app: a\nmodules:\n  A:\n  \trun: [x]", ":4: not YAML: the line is indented by a tab"),
         ("app: a\nmodules:\n\tA:", ":3: not YAML: the line is indented by a tab"),

@@ -6,13 +6,13 @@ import StrataOperator
 /// option if it matches any of its values.
 struct FrameFilter: ParsableArguments {
     @Option(
-        help: "Only frames from or to this module; repeat it, or use commas, for "
-            + "several.", completion: LiveNames.modules)
+        help: "Only frames from or to this module; repeat it, or use commas, for several.",
+        completion: LiveNames.modules)
     var module: [String] = []
 
     @Option(
-        help: "Only notifications and events of this name; note.* for all that begin with "
-            + "note.", completion: LiveNames.names)
+        help: "Only notifications and events of this name; note.* for all that begin with note.",
+        completion: LiveNames.names)
     var name: [String] = []
 
     @Option(

@@ -196,7 +196,7 @@ struct RunModuleTests {
         let launched = try app.pid(of: "Base", tool)
         for (words, status, hint) in [
             (["Base", "--", "no-such-program"], 2, "isn't found in PATH"),
-            (["Base", "--", "/etc/passwd"], 2, "no executable"),
+            (["Base", "--", "/etc/passwd"], 2, "not an executable"),
             (["Bare"], 1, "has no `run`"), (["Bese"], 1, "Base"),
         ] {
             let program = try ChildProgram(

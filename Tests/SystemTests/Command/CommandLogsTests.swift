@@ -93,7 +93,7 @@ struct CommandLogsTests {
                 [.error("died", "the launcher died")], [away], [away], [Self.line(0, "A", "a"), Self.end],
             ])
         #expect(run.status == 0 && texts == ["a"] && asked.count == 4)
-        #expect(run.error.ranges(of: " is back").count == 1 && run.error.ranges(of: "waiting 30 s").count == 1)
+        #expect(run.error.ranges(of: " is back").count == 1 && run.error.ranges(of: "waiting up to 30 s").count == 1)
         // At the beginning it is no loss.
         let none = try await follow(answers: [[away]]).run
         #expect(none.status == 1 && none.error.hasPrefix("strata: unavailable: "))

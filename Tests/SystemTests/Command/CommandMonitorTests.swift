@@ -169,7 +169,7 @@ struct CommandMonitorTests {
         }
         defer { bus.close() }
         let run = try await CommandRun.of(["monitor", "--wait", "20ms"], environment: ["STRATA_SOCKET": bus.path])
-        #expect(run.status == 3 && run.error.contains("after 20 ms, no bus at "), "\(run.error)")
+        #expect(run.status == 3 && run.error.contains("did not return within 20 ms: no bus at "), "\(run.error)")
     }
 
     @Test func eachModuleThatIsNotThereGetsTheNearest() async throws {
