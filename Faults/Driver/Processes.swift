@@ -128,7 +128,7 @@ final class Processes {
         launcher = 0
     }
 
-    /// Whether any process that the run has started still exists. Reaps those that have ended.
+    /// Whether any process that the run started still exists. Reaps the ended ones.
     func isAnybodyLeft() -> Bool {
         while waitpid(-1, nil, WNOHANG) > 0 {}
         return !children(of: getpid()).isEmpty

@@ -24,7 +24,7 @@ public import FaultRecord
 /// session of the observer:
 /// - `keep: all`: each number is the one before it plus 1.
 /// - `keep: latest`: `missed` counts the numbers in between.
-/// - The first number is at most that of the first broadcast after the observer's session began.
+/// - The first number is no higher than the number of the first broadcast after the observer's session began.
 ///   The last number is the last one that the publisher had flushed, if the observer has flushed
 ///   later.
 /// - When a session of either ends (the broker's death ends all), everything on its way is lost.

@@ -4,7 +4,7 @@ public struct Summary: Sendable {
     public var sent: [UInt8: Int] = [:]
     /// The number of final answers by code and `ran`, as `code << 8 | ran`.
     public var answers: [UInt16: Int] = [:]
-    /// The requests that their caller gave up, and those that ended with their process.
+    /// The requests that their caller gave up, and the requests that ended with their process.
     public var givenUp = 0
     public var out = 0
     public var broadcasts = 0

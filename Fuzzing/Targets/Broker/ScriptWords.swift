@@ -18,7 +18,7 @@ enum ScriptWords {
         "test://h/a", "test://h/b?x=1&x=2", "TEST://H/q", "test://i/a", "other://h/a", "test://h/nowhere", "bad",
     ]
 
-    /// Members beyond those that a kind needs, as they are written.
+    /// Members that no kind requires, as they are written.
     static let members = [
         #""deadline":1"#, #""deadline":3"#, #""deadline":0,"credit":1"#, #""credit":0"#, #""credit":1"#,
         #""credit":9007199254740991"#, #""object":"o""#, #""object":"p""#, #""auth":"skip""#, #""trace":"00-1-2-00""#,

@@ -2,8 +2,8 @@ import StrataCore
 
 /// The bus's descriptions of its own state: levels, modules, interfaces, statistics.
 extension BusCore {
-    /// `bus/levels`: for each level its modules, then those of them that report to others of the
-    /// level.
+    /// `bus/levels`: for each level its modules, then the modules that report to another module of
+    /// the same level.
     func levelsListing(_: BusCall) -> Listing.Part {
         let sorted = modules.inStartOrder
         let byRank = levels.names.indices.map { rank in sorted.filter { $0.rank == rank } }

@@ -146,7 +146,7 @@ final class Emission {
         answers = Array(repeating: nil, count: listeners.count)
     }
 
-    /// Whether the result is still wanted; that of the bus's own events never is.
+    /// Whether a caller still wants the result; false for the bus's own events.
     var isWanted: Bool { request?.isOpen ?? false }
 
     /// Takes a listener's answer, whose bytes are kept as they are. An answer that would make the

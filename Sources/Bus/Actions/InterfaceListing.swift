@@ -131,7 +131,7 @@ final class InterfaceListing {
         (step, entry) = (next, 0)
     }
 
-    /// Returns the URLs of the owner's session, then those that only its row maps.
+    /// Returns the URLs of the owner's session, then the URLs that only its row maps.
     private func urls(of interface: InterfaceRecord) -> [URLTarget] {
         let owner = interface.owner
         if urlsByOwner[owner.number] == nil {

@@ -24,8 +24,8 @@ public final class Broker {
     /// `TurnShares.endCost`.
     @exclusivity(unchecked)  // the same
     var readOfHeavy = 0
-    /// Connections that end once everything that they have sent is handled: those whose socket
-    /// takes no more, and those with a farewell.
+    /// Connections that end once everything that they have sent is handled. Their socket takes no
+    /// more bytes, or they have a farewell.
     var heardOut: [Connection] = []
 
     /// What this broker may be replaced with; nil if it can't be replaced.

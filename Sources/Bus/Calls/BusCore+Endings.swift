@@ -113,7 +113,7 @@ extension BusCore {
         if children != nil { endOrphans() }
     }
 
-    // One loop ends all of them, also those that become orphans meanwhile.
+    // One loop ends every orphan, including requests that become orphans meanwhile.
     @inline(never)
     private func endOrphans() {
         guard calls.beginEndingOrphans() else { return }

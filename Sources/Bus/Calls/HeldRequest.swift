@@ -138,7 +138,7 @@ extension BusCore {
             "\(table.limits.waiting) requests wait for \(module.name) already (limits.waiting): try later")
     }
 
-    /// Adds an open request, whose copy is already kept, to those that wait for a module.
+    /// Adds an open request, whose copy is already kept, to the requests that wait for a module.
     func wait(_ call: CallPointer, for owner: ModuleRecord) {
         call.pointee.life.take(.held)
         call.pointee.waitsFor = .passUnretained(owner)

@@ -126,8 +126,9 @@ struct PurposeState: StatePart {
     var peer: UInt64 = 0
     var milliseconds: UInt64 = 0
     var call = CallReferenceState()
-    /// The index of the emission, and below that of the listener.
+    /// The index of the emission.
     var emission = 0
+    /// The index of the listener within it.
     var listener = 0
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {

@@ -29,8 +29,9 @@ struct PeerState: StatePart {
     var helloID: UInt64 = 0
     var offering = Peer.Offering.over
     var wantsRetiring = false
-    /// The slots of the requests that it made, and below of those that it serves, newest first.
+    /// The slots of the requests that it made, newest first.
     var made: [UInt32] = []
+    /// The slots of the requests that it serves, newest first.
     var served: [UInt32] = []
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {

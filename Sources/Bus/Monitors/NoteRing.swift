@@ -19,9 +19,10 @@ final class NoteRing {
     private var first = 0
     @exclusivity(unchecked)  // the same
     private(set) var count = 0
-    /// The offset of the oldest note's bytes, and below that of the next note's.
+    /// The offset of the oldest note's bytes.
     @exclusivity(unchecked)  // the same
     private var oldest = 0
+    /// The offset at which the next note's bytes are stored.
     @exclusivity(unchecked)  // the same
     private var next = 0
 

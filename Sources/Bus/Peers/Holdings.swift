@@ -1,7 +1,7 @@
 import StrataCore
 
-/// The things of a session that are limited in number and in the bytes of their texts: those that
-/// it has, or would have.
+/// What a session has, or would have, of the things that are limited in number and in the bytes of
+/// their texts.
 struct Holdings {
     let interfaces: Int
     /// The cost of each in bytes, here and below.

@@ -113,8 +113,8 @@ extension AppTable.Row {
 }
 
 extension ModuleProcess {
-    /// Returns the manifest's keys that differ between two rows, of those that take effect at the
-    /// start of a process.
+    /// Returns the manifest's keys that differ between two rows and that take effect only when a
+    /// process starts.
     func changes(to other: ModuleProcess) -> [String] {
         var keys: [String] = []
         if run != other.run || executable != other.executable { keys.append("run") }

@@ -37,8 +37,8 @@ struct AppMachine {
     private enum Step {
         /// Modules are told that the app ends.
         case announcing
-        /// Modules end, group by group: the current group, those of its modules that are still to
-        /// be stopped, and the order of the remaining groups.
+        /// Modules end, group by group. Has the current group, its modules that are still to be
+        /// stopped, and the order of the remaining groups.
         case endingModules(group: Set<String>, queue: ArraySlice<Stop>, StopOrder)
         /// The broker reads the last messages.
         case leavingBus

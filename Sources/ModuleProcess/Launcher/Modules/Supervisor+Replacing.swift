@@ -116,7 +116,7 @@ extension Supervisor {
 extension Supervisor {
     /// Returns `{"module", "restarts", "reason"?, "activity"?, "pid"?, "end"?, "lines"?}`.
     ///
-    /// The reason is that of the last end or refusal. `lines` are those of a process that runs and
+    /// `reason` explains the last end or refusal. `lines` is the output of a process that runs and
     /// isn't ready. `end` describes how the last process ended: `{"pid", "exit", "code" | "signal",
     /// "startedAt", "at", "lines"}`, with times in milliseconds since 1970.
     /// - Parameter most: The most bytes of the answer; the oldest lines are left out.

@@ -6,7 +6,7 @@ import Testing
 
 /// Ends of peers that have asked for much, or sent much, while other peers wait.
 @Suite(.timeLimit(.hang))
-struct DepartureTests {
+struct DeferredCloseTests {
     private static let table = AppTable.testing([.manual("Ant"), .manual("Bee"), .manual("Cat")]) {
         $0.guests = .init(rank: 2, most: 80)
     }
