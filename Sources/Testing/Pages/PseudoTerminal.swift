@@ -22,6 +22,12 @@ public final class PseudoTerminal {
         guard ioctl(descriptor, UInt(TIOCSWINSZ), &size) == 0 else {
             throw TestFailure.system("size a terminal", errno)
         }
+        // At ctrl-C the kernel sends the signal and then discards the output that nobody has read. A
+        // process that answers the signal in between would lose what it says.
+        var modes = termios()
+        guard tcgetattr(descriptor, &modes) == 0 else { throw TestFailure.system("set up a terminal", errno) }
+        modes.c_lflag |= tcflag_t(NOFLSH)
+        guard tcsetattr(descriptor, TCSANOW, &modes) == 0 else { throw TestFailure.system("set up a terminal", errno) }
     }
 
     deinit { close() }

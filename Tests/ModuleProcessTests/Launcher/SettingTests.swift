@@ -1,6 +1,7 @@
 import StrataCore
 import StrataOperator
 import StrataManifest
+import StrataTesting
 import Testing
 
 @testable import StrataLauncher
@@ -25,6 +26,15 @@ struct SettingTests {
         #expect(try SocketChoice(table, given: "here.sock").path.hasPrefix("/"))
         let long = "/" + String(repeating: "x", count: 107)
         #expect(throws: LaunchError.self) { try SocketChoice(table, given: long) }
+    }
+
+    @Test func pathThatIsNoSocketIsRefused() throws {
+        let folder = try TemporaryFolder()
+        let table = AppTable(app: "test")
+        try SocketChoice(table, given: folder.path + "/bus.sock").prepare(table)
+        // The folder itself is at that path, and isn't a socket.
+        let choice = try SocketChoice(table, given: folder.path)
+        #expect(throws: LaunchError.self) { try choice.prepare(table) }
     }
 
     @Test func suggestionsComeFromTheAppItself() {

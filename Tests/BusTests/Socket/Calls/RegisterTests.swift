@@ -24,6 +24,20 @@ struct RegisterTests {
         }
     }
 
+    @Test(.promise("10.2")) func aURLThatIsRegisteredAgainCountsOnce() throws {
+        var table = AppTable.sixModules()
+        table.limits.urls = 2
+        try MemoryBus.run(table) { bus in
+            let owner = try bus.module("Ant", ["interfaces": ["Own": ["actions": ["a": [:], "b": [:]]]]])
+            for action in ["a", "b", "a"] {
+                let url: JSON = ["host": "test", "path": "/", "to": .string("Own/\(action)")]
+                try owner.asked("bus/register", ["urls": [url]])
+            }
+            let rows = try bus.operator().asked("bus/modules")["modules"]?.array ?? []
+            #expect(rows.first { $0["name"] == "Ant" }?["usage"]?["urls"] == 1)
+        }
+    }
+
     @Test(.promise("10.2", "12.23")) func registeringIsAllOrNothing() throws {
         try MemoryBus.run(.sixModules()) { bus in
             _ = try bus.provider("Ant", "Taken")
