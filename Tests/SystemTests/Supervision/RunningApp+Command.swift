@@ -4,10 +4,16 @@ import StrataTesting
 import Testing
 
 extension UpProcess {
-    /// Runs `strata …` against this app, from another process.
-    func strata(_ words: String...) throws -> (end: ChildProgram.End, output: String) {
+    /// Runs `strata …` against this app, from another process in the app's folder.
+    func strata(_ words: String...) throws -> (end: ChildProgram.End, output: String) { try strata(words: words) }
+
+    /// The same with a list of words, and further variables.
+    func strata(
+        words: [String], environment: [String: String] = [:]
+    ) throws -> (end: ChildProgram.End, output: String) {
         let program = try ChildProgram(
-            try BuiltExecutable.path("strata"), words, environment: ["STRATA_SOCKET": socket])
+            try BuiltExecutable.path("strata"), words,
+            environment: environment.merging(["STRATA_SOCKET": socket]) { $1 }, folder: folder)
         let end = try program.wait()
         return (end, program.outputText)
     }

@@ -41,6 +41,9 @@ final class UpProcess {
         files.append(path)
     }
 
+    /// Notes a file that something else wrote into the folder, so that `cleanUp` removes it too.
+    func owns(_ name: String) { files.append("\(folder)/\(name)") }
+
     /// Starts `strata COMMAND MANIFEST --socket SOCKET`.
     /// - Parameters:
     ///   - environment: further variables, `NAME=value` each. Memory pressure on the machine
