@@ -5,7 +5,8 @@ extension ManifestReader {
     func app(_ root: Field, environment: [String: String]) {
         let keys = [
             "app", "env", "schemes", "levels", "settings", "launchOptions", "calls", "authorizer", "guests",
-            "operators", "group", "limits", "startup", "hello", "assembly", "modules", "adapters",
+            "operators", "group", "limits", "startup", "hello", "assembly", "modules", "include",
+            "adapters",
         ]
         guard case .mapping = root.node.content else { return expected("a mapping with app and modules", root) }
         let members = members(root, keys)
