@@ -17,7 +17,7 @@ struct ManifestTests {
         launchOptions: {}
         calls: any
         authorizer: Session
-        guests: {level: topout, most: 8}
+        guests: {level: topout, most: 8, users: {nobody: middle}, names: {Probe: topout}}
         operators: [nobody]
         group: nogroup
         limits: {frame: 16MiB, header: 16KiB, calls: 1024, queue: 8MiB, waiting: 1024, observations: 1024,
@@ -78,6 +78,8 @@ struct ManifestTests {
         table.settings = ["feed.page": 20]
         table.authorizer = "Session"
         table.guests = .init(rank: 2, most: 8)
+        table.guests?.users = [65534: 1]
+        table.guests?.names = ["Probe": 2]
         table.operators = [65534]
         table.group = 65534
         var storage = AppTable.Row(name: "Storage")

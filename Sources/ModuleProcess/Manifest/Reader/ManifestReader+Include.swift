@@ -100,7 +100,7 @@ extension ManifestReader {
     /// with a dot, as those of many editors' temporary files do, needs a pattern that does.
     private static func matches(_ name: [UInt8], _ pattern: [UInt8]) -> Bool {
         let dot = UInt8(ascii: ".")
-        guard name.first != dot || pattern.first == dot else { return false }
+        guard name.first != dot || pattern.first == dot, name != [dot], name != [dot, dot] else { return false }
         let parts = pattern.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
         guard let first = parts.first, let last = parts.last, name.starts(with: first) else { return false }
         var rest = name.dropFirst(first.count)

@@ -17,6 +17,7 @@ final class ManifestReader {
     var mapped = URLTable<String>()
     /// References that can be checked only when all rows are known.
     var reportTargets: [(name: String, place: Field.Entry)] = []
+    var guestNameKeys: [Field.Entry] = []
     var adapterPlaces: [(name: String, to: String, field: Field)] = []
 
     init(file: String, folder: String) {

@@ -98,7 +98,7 @@ public struct ManifestReview {
 
     /// Returns an error if the target of a report, a row or a guest, is in a later level.
     private func report(_ target: String, by row: AppTable.Row) -> ManifestError? {
-        guard let rank = index.row(target)?.rank ?? table.guests?.rank,
+        guard let rank = index.row(target)?.rank ?? table.guests?.earliestRank(of: target),
             refusesLevel(.report, table.calls, from: row, to: rank)
         else { return nil }
         let isGuest = index.row(target) == nil
