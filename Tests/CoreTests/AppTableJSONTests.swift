@@ -53,6 +53,7 @@ struct AppTableJSONTests {
         row.broadcasts = ["storage.changed"]
         row.reports = [.init(module: "Log", names: ["storage.full"])]
         row.emits = ["app.reload"]
+        row.manages = ["Plain"]
         row.trusted = true
         return row
     }

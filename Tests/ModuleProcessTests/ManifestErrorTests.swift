@@ -78,6 +78,16 @@ struct ManifestErrorTests {
                 "guests: {level: basic, most: 1, names: {A: middle}}\nmodules: {A: }",
                 ":2: guests.names.A: expected a name that no row has; A is a row, which has a level of its own"
             ),
+            (
+                "modules: {A: {manages: [A]}}",
+                ":2: modules.A.manages[0]: expected another row; a module can't manage itself"
+            ),
+            (
+                "modules: {A: {manages: [Sotrage]}, Storage: }",
+                ":2: modules.A.manages[0]: expected a row of this manifest; found \"Sotrage\"; did you mean Storage?"
+            ),
+            ("modules: {A: {manages: [B, B]}, B: }", ":2: modules.A.manages[1]: expected each name once"),
+            ("modules: {A: {manages: [1]}}", ":2: modules.A.manages[0]: expected a module's name"),
             ("operators: [nobody]", ":2: operators: expected the key group"),
             ("group: nogroup\noperators: [no-such-user]", ":3: operators[0]: expected a user of this system"),
             ("group: no-such-group", ":2: group: expected a group of this system; found \"no-such-group\""),

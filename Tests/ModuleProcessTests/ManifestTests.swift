@@ -50,6 +50,7 @@ struct ManifestTests {
             broadcasts: [storage.changed]
             reports: {Log: [storage.full]}
             emits: [app.reload]
+            manages: [Log, Login]
             trusted: false
           Log:
           Login: {provides: [LoginRouter, Session], level: middle}
@@ -90,6 +91,7 @@ struct ManifestTests {
         storage.broadcasts = ["storage.changed"]
         storage.reports = [.init(module: "Log", names: ["storage.full"])]
         storage.emits = ["app.reload"]
+        storage.manages = ["Log", "Login"]
         var log = AppTable.Row(name: "Log")
         log.start = .manual
         var login = AppTable.Row(name: "Login")

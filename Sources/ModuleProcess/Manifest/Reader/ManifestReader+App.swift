@@ -32,6 +32,7 @@ extension ManifestReader {
         modules(members["modules"], group: members["group"])
         authorizer(members["authorizer"])
         reports()
+        managed()
         guestNames()
         adapters(members["adapters"])
     }
@@ -163,6 +164,18 @@ extension ManifestReader {
         let rows = Set(table.modules.map(\.name))
         for entry in guestNameKeys where rows.contains(entry.key) {
             fail(key: entry, "expected a name that no row has; \(entry.key) is a row, which has a level of its own")
+        }
+    }
+
+    /// Checks that what rows manage are other rows.
+    private func managed() {
+        let rows = table.modules.map(\.name)
+        for (manager, name, field) in managedPlaces {
+            if name == manager {
+                fail(field, "expected another row; a module can't manage itself")
+            } else if !rows.contains(name) {
+                expected("a row of this manifest", field, among: rows)
+            }
         }
     }
 

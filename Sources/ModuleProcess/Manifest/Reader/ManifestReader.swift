@@ -17,6 +17,7 @@ final class ManifestReader {
     var mapped = URLTable<String>()
     /// References that can be checked only when all rows are known.
     var reportTargets: [(name: String, place: Field.Entry)] = []
+    var managedPlaces: [(manager: String, name: String, field: Field)] = []
     var guestNameKeys: [Field.Entry] = []
     var adapterPlaces: [(name: String, to: String, field: Field)] = []
 
