@@ -14,6 +14,8 @@ struct AppTableJSONTests {
         table.calls = .declared
         table.authorizer = "Session"
         table.guests = .init(rank: 1, most: 8)
+        table.guests?.users = [7: 0, .max: 1]
+        table.guests?.names = ["Probe": 1, "Tool": 0]
         table.operators = [7, .max]
         table.group = 12
         table.limits = limits()
@@ -51,6 +53,7 @@ struct AppTableJSONTests {
         row.broadcasts = ["storage.changed"]
         row.reports = [.init(module: "Log", names: ["storage.full"])]
         row.emits = ["app.reload"]
+        row.manages = ["Plain"]
         row.trusted = true
         return row
     }
@@ -73,6 +76,7 @@ struct AppTableJSONTests {
         let json = table.json()
         #expect(names(json) == properties(table))
         #expect(names(json["limits"]) == properties(table.limits))
+        #expect(names(json["guests"]) == properties(table.guests!))  // because `full` has guests
         #expect(names(json["modules"]?.array?.first) == properties(table.modules[0]))
         #expect(names(json["adapters"]?.array?.first) == properties(table.adapters[0]))
     }
@@ -81,6 +85,8 @@ struct AppTableJSONTests {
         ("[]", ""), ("{}", ""), (#"{"app":1}"#, "app"), (#"{"app":"a","x":1}"#, ""),
         (#"{"app":"a","limits":{"frame":-1}}"#, "limits.frame"),
         (#"{"app":"a","modules":[{"name":"A","rank":3}]}"#, "modules[0].rank"),
+        (#"{"app":"a","guests":{"rank":0,"most":1,"users":[{"user":-1,"rank":0}]}}"#, "guests.users[0].user"),
+        (#"{"app":"a","guests":{"rank":0,"most":1,"names":[{"name":"A","rank":3}]}}"#, "guests.names[0].rank"),
         (#"{"app":"a","modules":[{"name":"A"},{"name":"B","start":"x"}]}"#, "modules[1].start"),
     ])
     func errorsNameTheirPlace(_ text: String, _ path: String) throws {

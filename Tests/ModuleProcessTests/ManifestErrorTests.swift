@@ -52,6 +52,42 @@ struct ManifestErrorTests {
             ("guests: {level: high, most: 1}", ":2: guests.level: expected basic, middle or topout; found \"high\""),
             ("guests: {level: basic, most: 0}", ":2: guests.most: expected an integer from 1"),
             ("guests: {level: basic}", ":2: guests: expected level and most; most is missing"),
+            (
+                "guests: {level: basic, most: 1, users: [root]}",
+                ":2: guests.users: expected a mapping such as {ada: middle}"
+            ),
+            (
+                "guests: {level: basic, most: 1, users: {no-such-user: middle}}",
+                ":2: guests.users.no-such-user: expected a user of this system; found \"no-such-user\""
+            ),
+            (
+                "guests: {level: basic, most: 1, users: {root: high}}",
+                ":2: guests.users.root: expected basic, middle or topout"
+            ),
+            ("guests: {level: basic, most: 1, names: {bus: middle}}", ":2: guests.names.bus: expected a module's name"),
+            (
+                "guests: {level: basic, most: 1, names: {A: high}}",
+                ":2: guests.names.A: expected basic, middle or topout"
+            ),
+            (
+                "guests: {level: topout, most: 1, users: {root: middle}, names: {A: basic}}",
+                ":2: guests.names.A: expected middle or a later level, because a name can only narrow a guest's level; "
+                    + "found basic: name the user in users"
+            ),
+            (
+                "guests: {level: basic, most: 1, names: {A: middle}}\nmodules: {A: }",
+                ":2: guests.names.A: expected a name that no row has; A is a row, which has a level of its own"
+            ),
+            (
+                "modules: {A: {manages: [A]}}",
+                ":2: modules.A.manages[0]: expected another row; a module can't manage itself"
+            ),
+            (
+                "modules: {A: {manages: [Sotrage]}, Storage: }",
+                ":2: modules.A.manages[0]: expected a row of this manifest; found \"Sotrage\"; did you mean Storage?"
+            ),
+            ("modules: {A: {manages: [B, B]}, B: }", ":2: modules.A.manages[1]: expected each name once"),
+            ("modules: {A: {manages: [1]}}", ":2: modules.A.manages[0]: expected a module's name"),
             ("operators: [nobody]", ":2: operators: expected the key group"),
             ("group: nogroup\noperators: [no-such-user]", ":3: operators[0]: expected a user of this system"),
             ("group: no-such-group", ":2: group: expected a group of this system; found \"no-such-group\""),

@@ -17,7 +17,7 @@ struct ManifestTests {
         launchOptions: {}
         calls: any
         authorizer: Session
-        guests: {level: topout, most: 8}
+        guests: {level: topout, most: 8, users: {nobody: middle}, names: {Probe: topout}}
         operators: [nobody]
         group: nogroup
         limits: {frame: 16MiB, header: 16KiB, calls: 1024, queue: 8MiB, waiting: 1024, observations: 1024,
@@ -50,6 +50,7 @@ struct ManifestTests {
             broadcasts: [storage.changed]
             reports: {Log: [storage.full]}
             emits: [app.reload]
+            manages: [Log, Login]
             trusted: false
           Log:
           Login: {provides: [LoginRouter, Session], level: middle}
@@ -78,6 +79,8 @@ struct ManifestTests {
         table.settings = ["feed.page": 20]
         table.authorizer = "Session"
         table.guests = .init(rank: 2, most: 8)
+        table.guests?.users = [65534: 1]
+        table.guests?.names = ["Probe": 2]
         table.operators = [65534]
         table.group = 65534
         var storage = AppTable.Row(name: "Storage")
@@ -88,6 +91,7 @@ struct ManifestTests {
         storage.broadcasts = ["storage.changed"]
         storage.reports = [.init(module: "Log", names: ["storage.full"])]
         storage.emits = ["app.reload"]
+        storage.manages = ["Log", "Login"]
         var log = AppTable.Row(name: "Log")
         log.start = .manual
         var login = AppTable.Row(name: "Login")

@@ -50,8 +50,12 @@ extension BusCore {
         case nil: try launcherCall(action, hasInstance: hasInstance, header, body, from: peer)
         case .ofTheBroker:
             throw BusError(.forbidden, "only the broker calls module/…")
+        case .ofOperators where peer.module?.row?.manages.isEmpty == false:
+            try managingCall(action, hasInstance: hasInstance, header, body, from: peer)
         case .ofOperators:
-            throw BusError(.forbidden, "launcher/\(action) is for operators: a module can't call it")
+            throw BusError(
+                .forbidden,
+                "launcher/\(action) is for operators, and for modules whose row manages others: add manages to the row")
         default: throw unknownInterface(name)
         }
     }

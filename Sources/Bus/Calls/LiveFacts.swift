@@ -27,6 +27,8 @@ struct LiveFacts: MessageFacts {
     /// The look-up that found the owner has checked this already.
     var existence: Existence? { .found }
     var isTrusted: Bool { peer.module?.row?.trusted == true }
+    /// The bus decides calls of `launcher` elsewhere.
+    var isManaging: Bool { false }
     var isOfTheApp: Bool { name.text.hasPrefix("app.") }
 
     var isDeclared: Bool {

@@ -184,6 +184,32 @@ extension BusCore {
         return module
     }
 
+    /// Forwards a module's call to `launcher/…` if it is about a row that the module manages.
+    func managingCall(
+        _ action: String, hasInstance: Bool, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
+        from peer: Peer
+    ) throws(BusError) {
+        let (name, manages) = (peer.displayName, peer.module?.row?.manages ?? [])
+        try require(
+            AppTable.Row.managing.contains(action), .forbidden,
+            "launcher/\(action) is for operators: \(name) may start, stop and restart \(manages.joined(separator: ", "))"
+        )
+        let target = try MemberReader(body: body, of: "launcher/\(action)").required("module")
+        guard let module = modules.find(target), manages.contains(target) else {
+            throw BusError(
+                .forbidden,
+                "\(name) wants to \(action) \(target), and its row manages \(manages.joined(separator: ", ")): add it there"
+            )
+        }
+        // Its start would wait for the other one's.
+        if action != "stop" {
+            var facts = LiveFacts(core: self, kind: .call, peer: peer, owner: module)
+            facts.startStep = startStep(header, of: peer)
+            try facts.check(.start ... .start)
+        }
+        try launcherCall(action, hasInstance: hasInstance, header, body, from: peer)
+    }
+
     /// Forwards a call to `launcher/…`, which the launcher serves for operators.
     func launcherCall(
         _ action: String, hasInstance: Bool, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,

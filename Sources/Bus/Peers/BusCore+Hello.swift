@@ -93,11 +93,12 @@ extension BusCore {
             throw BusError(.overloaded, "\(guests.most) guests are connected (guests.most): close one first")
         }
         try checkPlace(row)
-        let rank = row?.rank ?? table.guests!.rank  // because a guest is allowed here
+        let rank = row?.rank ?? table.guests!.rank(of: name, user: peer.credentials.uid)  // because a guest is allowed here
         if let level = hello.level, level != levels.names[rank] {
             throw BusError(
                 .levelMismatch,
-                "\(name) said level \(level), and its row says \(levels.names[rank]): the manifest decides")
+                "\(name) said level \(level), and \(row == nil ? "guests of user \(peer.credentials.uid) have" : "its row says") "
+                    + "\(levels.names[rank]): the manifest decides")
         }
         if try admitModule(hello, row, id, of: peer) { try admitted(hello, row, rank, id, of: peer) }
     }

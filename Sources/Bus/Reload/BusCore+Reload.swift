@@ -69,6 +69,7 @@ extension BusCore {
         declareURLs()
         takeAwayFromSuccessors()
         for module in modules.rows where !module.isRemoved { takeRow(module, old) }
+        endMovedGuests()
         endSurplusGuests()
         for module in removed { remove(module) }
         turnMayHaveChanged()
@@ -132,6 +133,20 @@ extension BusCore {
         for guest in modules.guests where new.modules.contains(where: { $0.name == guest.name }) {
             guard let peer = guest.peer else { continue }
             end(peer, .shuttingDown, "\(guest.name) is a row of the manifest now, so it is no longer a guest")
+        }
+    }
+
+    /// Ends guests that have another level now.
+    private func endMovedGuests() {
+        guard let terms = table.guests else { return }
+        for guest in modules.guests {
+            guard let peer = guest.peer else { continue }
+            let rank = terms.rank(of: guest.name, user: peer.credentials.uid)
+            guard rank != guest.rank else { continue }
+            end(
+                peer, .shuttingDown,
+                "the manifest gives \(guest.name) the level \(levels.names[rank]) now, and it joined in "
+                    + "\(levels.names[guest.rank]): connect again")
         }
     }
 

@@ -1,7 +1,8 @@
 import StrataCore
 import StrataOperator
 
-/// The interface `launcher`. The broker lets only operators and itself call it.
+/// The interface `launcher`. The broker lets operators and itself call it, and modules for the rows
+/// that they manage.
 extension Launcher {
     func answer(_ call: BusClient.Incoming) {
         let action = call.to.split(separator: "/", maxSplits: 1).last.map(String.init) ?? ""

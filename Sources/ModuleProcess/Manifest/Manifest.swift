@@ -15,7 +15,7 @@ public struct Manifest: Sendable, Equatable {
     /// The launcher's part of the manifest: a process for each of the table's rows, in the same
     /// order.
     public var processes: [ModuleProcess]
-    /// The position of each value in the file.
+    /// The position of each value in its file.
     public var places: ManifestPlaces
 
     /// Creates a manifest that was read elsewhere, or one for a test. Nothing is checked.
@@ -30,7 +30,7 @@ public struct Manifest: Sendable, Equatable {
         self.processes = processes
     }
 
-    /// Reads and checks a manifest. Blocks on the file and on the user database.
+    /// Reads and checks a manifest. Blocks on its files and on the user database.
     ///
     /// - Parameter environment: `STRATA_ENV` in it overrides the manifest's `env`.
     /// - Throws: All errors of the manifest at once.
@@ -40,72 +40,24 @@ public struct Manifest: Sendable, Equatable {
         func whole(_ message: String, _ line: Int? = nil, _ column: Int? = nil) -> ManifestErrors {
             ManifestErrors([ManifestError(file: path, line: line, column: column, key: "", message: message)])
         }
-        let file: ManifestFile
-        do throws(ManifestFile.Failure) { file = try ManifestFile(path: path) } catch {
-            throw whole(error.message, error.line)
-        }
+        var size = ManifestSize()
+        let folder: String
         let root: YAMLNode?
-        do throws(YAMLError) { root = try YAMLComposer.compose(file.bytes) } catch {
+        do throws(ManifestFile.Failure) {
+            root = try ManifestFile.tree(path, &size)
+            folder = try ManifestFile.folder(of: path)
+        } catch {
             throw whole(error.message, error.line, error.column)
         }
         guard let root else { throw whole("expected a mapping with app and modules; found an empty file") }
-        let reader = ManifestReader(file: path, folder: file.folder)
-        reader.app(Field(node: root, path: ""), environment: environment)
+        let reader = ManifestReader(file: path, folder: folder)
+        let tree = reader.included(into: root, &size)
+        // Without the rows of a file that can't be read, further errors would mislead.
+        if reader.errors.isEmpty { reader.app(Field(node: tree, path: ""), environment: environment) }
         guard reader.errors.isEmpty else { throw ManifestErrors(reader.errors) }
         return Manifest(
-            path: path, folder: file.folder, table: reader.table, processes: reader.processes,
-            places: ManifestPlaces(root))
-    }
-}
-
-/// The bytes of a manifest, which are valid UTF-8 of limited size, and its folder.
-struct ManifestFile {
-    static let longest = 1 << 20
-
-    let bytes: [UInt8]
-    /// The absolute path, with links resolved.
-    let folder: String
-
-    struct Failure: Error {
-        var message: String
-        var line: Int?
-    }
-
-    init(path: String) throws(Failure) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Failure(message: "can't be opened: \(String(cString: strerror(errno)))") }
-        defer { close(descriptor) }
-        bytes = try Self.read(descriptor)
-        var iterator = bytes.makeIterator()
-        var decoder = UTF8()
-        var line = 1
-        decoding: while true {
-            switch decoder.decode(&iterator) {
-            case .scalarValue(let scalar): if scalar == "\n" { line += 1 }
-            case .emptyInput: break decoding
-            case .error: throw Failure(message: "is not valid UTF-8", line: line)
-            }
-        }
-        var parent = "."
-        if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) { parent = String(path[...slash]) }
-        guard let resolved = realpath(parent, nil) else {
-            throw Failure(message: "its folder can't be resolved: \(String(cString: strerror(errno)))")
-        }
-        defer { free(resolved) }
-        folder = String(cString: resolved)
-    }
-
-    private static func read(_ descriptor: CInt) throws(Failure) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw Failure(message: "can't be read: \(String(cString: strerror(errno)))") }
-            guard count > 0 else { return bytes }
-            bytes.append(contentsOf: chunk[..<count])
-            guard bytes.count <= longest else { throw Failure(message: "is larger than 1 MiB") }
-        }
+            path: path, folder: folder, table: reader.table, processes: reader.processes,
+            places: ManifestPlaces(tree, files: reader.files))
     }
 }
 

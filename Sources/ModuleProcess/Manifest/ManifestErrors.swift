@@ -1,8 +1,8 @@
 import StrataCore
 
-/// All errors of a manifest, in the order of its lines.
+/// All errors of a manifest, in the order of its files and their lines.
 public struct ManifestErrors: Error, Equatable, CustomStringConvertible {
-    /// The errors sorted by line; those without a line come first. Never empty.
+    /// The errors sorted by file and line; those without a line come first. Never empty.
     public let errors: [ManifestError]
 
     init(_ errors: [ManifestError]) {
@@ -10,7 +10,7 @@ public struct ManifestErrors: Error, Equatable, CustomStringConvertible {
         var seen: Set<String> = []
         // A value that an alias repeats is reported once.
         for error in errors where seen.insert(error.description).inserted { unique.append(error) }
-        self.errors = unique.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) }
+        self.errors = unique.sorted { $0.place < $1.place }
     }
 
     /// One error per line.
@@ -19,8 +19,10 @@ public struct ManifestErrors: Error, Equatable, CustomStringConvertible {
 
 /// One error of a manifest.
 public struct ManifestError: Error, Equatable, CustomStringConvertible {
-    /// The manifest's path, as given.
+    /// The path of the manifest, as given, or of a file that it includes.
     public var file: String
+    /// The file's number: 0 for the manifest, then the included files in their order.
+    var fileNumber = 0
     /// The line, from 1; nil if the error concerns the whole file.
     public var line: Int?
     /// The column, from 1, in characters.
@@ -31,12 +33,20 @@ public struct ManifestError: Error, Equatable, CustomStringConvertible {
     public var message: String
 
     public init(file: String, line: Int?, column: Int?, key: String, message: String) {
+        self.init(file: file, number: 0, line: line, column: column, key: key, message: message)
+    }
+
+    init(file: String, number: Int, line: Int?, column: Int?, key: String, message: String) {
         self.file = file
+        fileNumber = number
         self.line = line
         self.column = column
         self.key = key
         self.message = message
     }
+
+    /// Its place in the order of files and lines.
+    var place: (file: Int, line: Int, column: Int) { (fileNumber, line ?? 0, column ?? 0) }
 
     /// A line such as `strata.yaml:12: modules.Storage.restart: expected always, on-failure or
     /// never; found "sometimes"`.
@@ -61,6 +71,8 @@ public struct ManifestPlaces: Sendable, Equatable {
 
     /// The position of a value. A list or a mapping behind a key has the position of the key.
     public struct Place: Sendable, Equatable {
+        /// The number of the file: 0 for the manifest, then the included ones.
+        var file: Int
         /// The line, from 1.
         public var line: Int
         /// The column, from 1, in characters.
@@ -68,11 +80,13 @@ public struct ManifestPlaces: Sendable, Equatable {
     }
 
     private let root: YAMLNode?
+    /// The path of the manifest, then those of the included files.
+    let files: [String]
 
     /// Creates an empty object, for a manifest without a file.
-    public init() { root = nil }
+    public init() { (root, files) = (nil, []) }
 
-    init(_ root: YAMLNode) { self.root = root }
+    init(_ root: YAMLNode, files: [String]) { (self.root, self.files) = (root, files) }
 
     /// Returns the position of a value, and its key as errors write it:
     /// `modules.Storage.requires[0]`.
@@ -87,7 +101,7 @@ public struct ManifestPlaces: Sendable, Equatable {
             case (.at(let index), .sequence(let elements)?):
                 node = elements.indices.contains(index) ? elements[index] : nil
                 guard let node else { continue }
-                place = Place(line: node.line, column: node.column)
+                place = Place(file: node.file, line: node.line, column: node.column)
                 path += "[\(index)]"
             case (.at(let index), .mapping(let pairs)?):
                 node = enter(pairs.indices.contains(index) ? pairs[index] : nil, &place, &path)
@@ -109,10 +123,10 @@ public struct ManifestPlaces: Sendable, Equatable {
 
     private func enter(_ pair: YAMLNode.Pair?, _ place: inout Place?, _ path: inout String) -> YAMLNode? {
         guard let pair else { return nil }
-        place = Place(line: pair.line, column: pair.column)
+        place = Place(file: pair.value.file, line: pair.line, column: pair.column)
         // For a reader, a value of several lines begins at its key.
         if case .scalar = pair.value.content, !pair.value.isNull {
-            place = Place(line: pair.value.line, column: pair.value.column)
+            place = Place(file: pair.value.file, line: pair.value.line, column: pair.value.column)
         }
         path += path.isEmpty ? pair.key : ".\(pair.key)"
         return pair.value
@@ -123,6 +137,9 @@ extension Manifest {
     /// Returns an error about the value that the steps lead to.
     public func problem(_ steps: [ManifestPlaces.Step], _ message: String) -> ManifestError {
         let (place, key) = places.find(steps)
-        return ManifestError(file: path, line: place?.line, column: place?.column, key: key, message: message)
+        let number = place?.file ?? 0
+        return ManifestError(
+            file: number == 0 ? path : places.files[number], number: number, line: place?.line,
+            column: place?.column, key: key, message: message)
     }
 }

@@ -13,6 +13,7 @@ struct GivenFacts: MessageFacts {
     var skipsAuthorization = false
     var isTrusted = false
     var isDeclared = true
+    var isManaging = false
     var isOfTheApp = false
     var isQuarantined: Bool? = false
     var presence: Presence? = .ready

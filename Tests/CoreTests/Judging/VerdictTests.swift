@@ -37,6 +37,8 @@ struct VerdictTests {
         Case(.existence, .refused(.ofOperators)) { $0.existence = .reserved("launcher") },
         Case(.existence, .refused(.ofOperators)) { ($0.existence, $0.sender) = (.reserved("launcher"), .launcher) },
         Case(.existence, .passed) { ($0.existence, $0.sender) = (.reserved("launcher"), .operator) },
+        Case(.existence, .depends) { ($0.existence, $0.isManaging) = (.reserved("launcher"), true) },
+        Case(.existence, .refused(.ofTheBroker)) { ($0.existence, $0.isManaging) = (.reserved("module"), true) },
     ]
 
     private static let sender: [Case] =

@@ -137,6 +137,15 @@ struct JudgeTests {
         #expect(judgement.checks.last == refused, "nothing is judged of what isn't there")
     }
 
+    @Test(.promise("M.59", "5.37"), arguments: [("start", true), ("stop", true), ("restart", true), ("why", false)])
+    func managedRowsMayBeSteered(action: String, isAllowed: Bool) throws {
+        let app = try ReviewedApp("modules: {Desk: {manages: [Music]}, Music: }")
+        let judgement = Judge(app.manifest, [:]).call("launcher/\(action)", from: "Desk")
+        #expect(judgement.isAllowed == isAllowed)
+        guard isAllowed else { return }
+        #expect(judgement.checks.first?.reason.hasPrefix("Desk may start, stop and restart Music; for other") == true)
+    }
+
     @Test func whatIsKnownOnlyAtRunTimeDepends() throws {
         func last(_ to: String, _ from: String = "Notes", described: Bool = true, _ more: String = "") throws -> String
         {

@@ -91,6 +91,15 @@ struct AppReviewTests {
                 "4:33 error modules.Pen.reports.Ben: Ben is a guest, in the later level middle, and Pen in basic; reports "
                     + "go to the same or an earlier level: broadcast, or move one of them; did you mean Pen?"
             ])
+        // A guest of that name may be in the level of one user, and not in another's.
+        let users = "guests: {level: topout, most: 2, users: {root: basic}, names: {Ben: middle}}"
+        func found(_ level: String) throws -> String? {
+            try findings("\(users)\nmodules:\n  Pen: {level: \(level), reports: {Ben: [x]}}").first
+        }
+        #expect(try found("middle")?.contains("advice modules.Pen.reports.Ben") == true)
+        #expect(
+            try found("basic")?.contains("error modules.Pen.reports.Ben: Ben is a guest, in the later level middle")
+                == true)
     }
 
     @Test func adapterThatAModuleBeatsAndURLsWithoutASchemeAreAdvice() throws {

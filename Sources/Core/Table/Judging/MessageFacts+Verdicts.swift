@@ -44,6 +44,8 @@ extension MessageFacts {
         case .url(let code): .refused(.url(code))
         // Each action of `bus` checks for itself who may call it.
         case .reserved("bus"): .depends
+        // The body names the row.
+        case .reserved("launcher") where isManaging: .depends
         case .reserved(let name): Refusal(ofReserved: name, to: sender).map { .refused($0) } ?? .passed
         }
     }

@@ -17,6 +17,9 @@ public protocol MessageFacts {
     var isTrusted: Bool { get }
     /// Whether the sender's row declares it. Used only if the policy requires that.
     var isDeclared: Bool { get }
+    /// Whether it calls an action of `launcher` that the sender may call for the rows that it
+    /// manages.
+    var isManaging: Bool { get }
     /// Whether an event's name begins with `app.`.
     var isOfTheApp: Bool { get }
     var isQuarantined: Bool? { get }

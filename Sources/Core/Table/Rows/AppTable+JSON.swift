@@ -11,7 +11,7 @@ extension AppTable {
             .init("adapters", .array(adapters.map { $0.json() })),
         ]
         if let authorizer { members.append(.init("authorizer", .string(authorizer))) }
-        if let guests { members.append(.init("guests", ["rank": .count(guests.rank), "most": .count(guests.most)])) }
+        if let guests { members.append(.init("guests", guests.json())) }
         if let group { members.append(.init("group", .count(group))) }
         return .object(members)
     }
@@ -44,14 +44,37 @@ extension AppTable {
         try value.read("group", into: &group) { (v) throws(AppTableError) in try v.integer() }
         let ranks = levels.indices
         try value.read("guests", into: &guests) { (v) throws(AppTableError) in
-            try v.holds(["rank", "most"])
-            return Guests(rank: try v.required("rank").rank(in: ranks), most: try v.required("most").count())
+            try Guests(v, ranks: ranks)
         }
         try value.read("modules", into: &modules) { (v) throws(AppTableError) in
             try v.list { (row) throws(AppTableError) in try Row(row, ranks: ranks) }
         }
         try value.read("adapters", into: &adapters) { (v) throws(AppTableError) in
             try v.list { (adapter) throws(AppTableError) in try Adapter(adapter) }
+        }
+    }
+}
+
+extension AppTable.Guests {
+    func json() -> JSON {
+        var members: [JSON.Member] = [.init("rank", .count(rank)), .init("most", .count(most))]
+        let users = users.sorted { $0.key < $1.key }.map { ["user": .count($0), "rank": .count($1)] as JSON }
+        let names = names.sorted { $0.key < $1.key }.map { ["name": .string($0), "rank": .count($1)] as JSON }
+        if !users.isEmpty { members.append(.init("users", .array(users))) }
+        if !names.isEmpty { members.append(.init("names", .array(names))) }
+        return .object(members)
+    }
+
+    init(_ value: TableValue, ranks: Range<Int>) throws(AppTableError) {
+        try value.holds(["rank", "most", "users", "names"])
+        self.init(rank: try value.required("rank").rank(in: ranks), most: try value.required("most").count())
+        for user in try value.elements("users") {
+            try user.holds(["user", "rank"])
+            users[try user.required("user").integer()] = try user.required("rank").rank(in: ranks)
+        }
+        for name in try value.elements("names") {
+            try name.holds(["name", "rank"])
+            names[try name.required("name").string()] = try name.required("rank").rank(in: ranks)
         }
     }
 }

@@ -40,14 +40,33 @@ public struct AppTable: Sendable, Equatable {
 
     /// The terms for guests, which are modules without a row.
     public struct Guests: Sendable, Equatable {
-        /// The rank of the guests' level.
+        /// The rank of a guest whose user `users` doesn't name.
         public var rank: Int
         /// The most guests that may be connected at once.
         public var most: Int
+        /// The ranks of guests that run as these users.
+        public var users: [UInt32: Int] = [:]
+        /// The earliest ranks that guests of these names get.
+        public var names: [String: Int] = [:]
         public init(rank: Int, most: Int) {
             self.rank = rank
             self.most = most
         }
+
+        /// Returns the rank of a guest. A guest chooses its name, but not its user. So a name only
+        /// narrows what the user gives.
+        /// - Parameter user: the user that it runs as; nil for one that `users` doesn't name.
+        public func rank(of name: String, user: UInt32?) -> Int {
+            max(user.flatMap { users[$0] } ?? rank, names[name] ?? 0)
+        }
+
+        /// Returns the earliest rank that a guest of this name may have.
+        public func earliestRank(of name: String) -> Int {
+            max(users.values.min().map { min($0, rank) } ?? rank, names[name] ?? 0)
+        }
+
+        /// The latest rank that a guest may have.
+        public var latestRank: Int { max(users.values.max() ?? 0, names.values.max() ?? 0, rank) }
     }
 }
 

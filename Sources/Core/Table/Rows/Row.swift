@@ -28,6 +28,10 @@ extension AppTable {
         public var broadcasts: [String] = []
         public var reports: [Reported] = []
         public var emits: [String] = []
+        /// The rows that the module may start, stop and restart.
+        public var manages: [String] = []
+        /// The actions of `launcher` that a module may call for these rows.
+        public static var managing: [String] { ["start", "stop", "restart"] }
         /// Whether the module may say `auth: skip`.
         public var trusted = false
 

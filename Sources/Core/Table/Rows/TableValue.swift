@@ -77,6 +77,12 @@ struct TableValue {
         return result
     }
 
+    /// Returns the elements of a member that is an array; none if it is missing.
+    func elements(_ name: String) throws(AppTableError) -> [TableValue] {
+        guard let value = member(name) else { return [] }
+        return try value.list { (element) throws(AppTableError) in element }
+    }
+
     func strings() throws(AppTableError) -> [String] {
         try list { (value) throws(AppTableError) in try value.string() }
     }

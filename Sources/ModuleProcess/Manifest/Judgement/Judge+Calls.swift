@@ -15,7 +15,12 @@ extension Judge {
         }
         guard !Name.isReserved(target.interface) else {
             facts.existence = .reserved(target.interface)
-            judgement.add(.existence, facts.verdict(.existence), .init(Self.reserved(target.interface)))
+            facts.isManaging =
+                target.interface == "launcher" && !caller.manages.isEmpty
+                && target.action.map(AppTable.Row.managing.contains) != false
+            judgement.add(
+                .existence, facts.verdict(.existence),
+                facts.isManaging ? managing(caller) : .init(Self.reserved(target.interface)))
             return judgement
         }
         let way = way(of: target, &judgement)
@@ -59,6 +64,12 @@ extension Judge {
     }
 
     // MARK: Existence
+
+    private func managing(_ caller: AppTable.Row) -> Judgement.Finding {
+        .init(
+            "\(caller.name) may start, stop and restart \(caller.manages.joined(separator: ", ")); for other modules "
+                + "it is forbidden", place(caller, "manages"))
+    }
 
     /// Returns where a call leads, after the adapters on its way.
     private func way(of target: CallTarget, _ judgement: inout Judgement) -> Way {

@@ -35,7 +35,7 @@ extension Judge {
         guard let sender = index.row(module) else { return unknownModule(module, judgement) }
         let other = index.row(target)
         var facts = ManifestFacts(.report, policy, from: sender)
-        guard let rank = other?.rank ?? manifest.table.guests?.rank else {
+        guard let rank = other?.rank ?? manifest.table.guests?.rank(of: target, user: nil) else {
             facts.existence = .nobody
             judgement.add(
                 .existence, facts.verdict(.existence), .init("no row names \(target)\(hint(target, modules))"))

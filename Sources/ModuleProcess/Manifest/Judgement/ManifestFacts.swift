@@ -9,6 +9,7 @@ struct ManifestFacts: MessageFacts {
     var isOwn = false
     var existence: Existence? = .found
     var isDeclared = false
+    var isManaging = false
     var presence: Presence?
     var offer: Offer?
     var hasAction: Bool?

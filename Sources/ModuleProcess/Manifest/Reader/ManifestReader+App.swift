@@ -5,7 +5,7 @@ extension ManifestReader {
     func app(_ root: Field, environment: [String: String]) {
         let keys = [
             "app", "env", "schemes", "levels", "settings", "launchOptions", "calls", "authorizer", "guests",
-            "operators", "group", "limits", "startup", "hello", "assembly", "modules", "adapters",
+            "operators", "group", "limits", "startup", "hello", "assembly", "modules", "include", "adapters",
         ]
         guard case .mapping = root.node.content else { return expected("a mapping with app and modules", root) }
         let members = members(root, keys)
@@ -32,6 +32,8 @@ extension ManifestReader {
         modules(members["modules"], group: members["group"])
         authorizer(members["authorizer"])
         reports()
+        managed()
+        guestNames()
         adapters(members["adapters"])
     }
 
@@ -84,12 +86,44 @@ extension ManifestReader {
 
     private func guests(_ field: Field?) {
         guard let field else { return }
-        let members = members(field, ["level", "most"])
+        let members = members(field, ["level", "most", "users", "names"])
         for key in ["level", "most"] where members[key] == nil {
             fail(field, "expected level and most; \(key) is missing")
         }
         if let rank = level(members["level"]), let most = integer(members["most"], 1...1_000_000) {
-            table.guests = .init(rank: rank, most: most)
+            var guests = AppTable.Guests(rank: rank, most: most)
+            users(members["users"], &guests)
+            names(members["names"], &guests)
+            table.guests = guests
+        }
+    }
+
+    private func users(_ field: Field?, _ guests: inout AppTable.Guests) {
+        for entry in entries(field, like: "{ada: middle}") {
+            guard let user = Accounts.user(named: entry.key) else {
+                expected("a user of this system", key: entry)
+                continue
+            }
+            guard let rank = level(entry.value) else { continue }
+            if guests.users.updateValue(rank, forKey: user) != nil {
+                fail(key: entry, "expected each user once; another key names user \(user) too")
+            }
+        }
+    }
+
+    private func names(_ field: Field?, _ guests: inout AppTable.Guests) {
+        for entry in entries(field, like: "{Probe: topout}") {
+            guestNameKeys.append(entry)
+            if !Name.isModule(entry.key) || Name.isReserved(entry.key) { expected(Self.moduleRule, key: entry) }
+            guard let rank = level(entry.value) else { continue }
+            let earliest = guests.earliestRank(of: entry.key)
+            guests.names[entry.key] = rank
+            if rank < earliest {
+                fail(
+                    entry.value,
+                    "expected \(table.levels[earliest]) or a later level, because a name can only narrow a guest's "
+                        + "level; found \(table.levels[rank]): name the user in users")
+            }
         }
     }
 
@@ -123,6 +157,26 @@ extension ManifestReader {
         guard let field, let name = interface(field) else { return }
         table.authorizer = name
         if providers[name] == nil { expected("an interface that a row provides", field, among: providers.keys) }
+    }
+
+    /// Checks that guests' levels are given for names that no row has.
+    private func guestNames() {
+        let rows = Set(table.modules.map(\.name))
+        for entry in guestNameKeys where rows.contains(entry.key) {
+            fail(key: entry, "expected a name that no row has; \(entry.key) is a row, which has a level of its own")
+        }
+    }
+
+    /// Checks that what rows manage are other rows.
+    private func managed() {
+        let rows = table.modules.map(\.name)
+        for (manager, name, field) in managedPlaces {
+            if name == manager {
+                fail(field, "expected another row; a module can't manage itself")
+            } else if !rows.contains(name) {
+                expected("a row of this manifest", field, among: rows)
+            }
+        }
     }
 
     /// Checks that reports go to rows, or to guests if the manifest allows them.

@@ -10,17 +10,19 @@ extension ManifestReader {
             expected("a mapping\(example.map { " such as \($0)" } ?? "")", field)
             return []
         }
-        var lines: [[UInt8]: Int] = [:]
+        var firsts: [[UInt8]: YAMLNode.Pair] = [:]
         var result: [Field.Entry] = []
         for pair in pairs {
             let value = Field(node: pair.value, path: field.path(of: pair.key))
             let entry = Field.Entry(key: pair.key, value: value, keyLine: pair.line, keyColumn: pair.column)
             // Compared as bytes, because the equality of strings ignores different spellings of a
             // character.
-            if let first = lines.updateValue(pair.line, forKey: Array(pair.key.utf8)) {
-                lines[Array(pair.key.utf8)] = first
-                fail(key: entry, "expected each key once; line \(first) has it already")
+            if let first = firsts[Array(pair.key.utf8)] {
+                let file = first.value.file
+                let place = file == pair.value.file ? "line \(first.line)" : "\(files[file]):\(first.line)"
+                fail(key: entry, "expected each key once; \(place) has it already")
             } else {
+                firsts[Array(pair.key.utf8)] = pair
                 result.append(entry)
             }
         }

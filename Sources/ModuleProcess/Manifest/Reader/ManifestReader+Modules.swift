@@ -19,7 +19,7 @@ extension ManifestReader {
     private static let rowKeys = [
         "level", "priority", "run", "folder", "env", "keepEnv", "replace", "user", "start", "idle", "restart",
         "backoff", "stop", "ping", "limits", "provides", "requires", "urls", "observes", "broadcasts", "reports",
-        "emits", "trusted",
+        "emits", "manages", "trusted",
     ]
 
     private func row(_ members: [String: Field], _ row: inout AppTable.Row) {
@@ -45,7 +45,19 @@ extension ManifestReader {
             row.reports.append(.init(module: entry.key, names: notifications(entry.value)))
         }
         row.emits = notifications(members["emits"])
+        for (name, field) in modules(members["manages"]) {
+            managedPlaces.append((row.name, name, field))
+            row.manages.append(name)
+        }
         if let trusted = bool(members["trusted"]) { row.trusted = trusted }
+    }
+
+    /// Returns a list of distinct modules, with their positions.
+    private func modules(_ field: Field?) -> [(name: String, field: Field)] {
+        unique(
+            elements(field).compactMap { element in
+                text(element, Self.moduleRule, where: Name.isModule).map { ($0, element) }
+            })
     }
 
     /// Reads an observation: a name, or a mapping with name, object and keep, as in hello.

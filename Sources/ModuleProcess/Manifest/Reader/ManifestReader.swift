@@ -5,7 +5,8 @@ import StrataCore
 ///
 /// Each extension reads one part. A reader serves one load.
 final class ManifestReader {
-    let file: String
+    /// The path of the manifest, then those of the included files.
+    var files: [String]
     let folder: String
     var errors: [ManifestError] = []
     var table = AppTable(app: "")
@@ -16,20 +17,22 @@ final class ManifestReader {
     var mapped = URLTable<String>()
     /// References that can be checked only when all rows are known.
     var reportTargets: [(name: String, place: Field.Entry)] = []
+    var managedPlaces: [(manager: String, name: String, field: Field)] = []
+    var guestNameKeys: [Field.Entry] = []
     var adapterPlaces: [(name: String, to: String, field: Field)] = []
 
     init(file: String, folder: String) {
-        self.file = file
+        files = [file]
         self.folder = folder
     }
 
     func fail(_ field: Field, _ message: String) {
-        fail(field.path, field.node.line, field.node.column, message)
+        fail(field.path, field.node.line, field.node.column, message, in: field.node.file)
     }
 
     /// Adds an error about a key.
     func fail(key entry: Field.Entry, _ message: String) {
-        fail(entry.value.path, entry.keyLine, entry.keyColumn, message)
+        fail(entry.value.path, entry.keyLine, entry.keyColumn, message, in: entry.value.node.file)
     }
 
     func expected(_ what: String, _ field: Field) {
@@ -46,8 +49,10 @@ final class ManifestReader {
         fail(key: entry, "expected \(what); found \(JSON.string(entry.key))")
     }
 
-    func fail(_ path: String, _ line: Int?, _ column: Int?, _ message: String) {
-        errors.append(ManifestError(file: file, line: line, column: column, key: path, message: message))
+    func fail(_ path: String, _ line: Int?, _ column: Int?, _ message: String, in file: Int = 0) {
+        errors.append(
+            ManifestError(
+                file: files[file], number: file, line: line, column: column, key: path, message: message))
     }
 
     /// Joins words as in `always, on-failure or never`.

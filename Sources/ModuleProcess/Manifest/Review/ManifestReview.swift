@@ -98,7 +98,7 @@ public struct ManifestReview {
 
     /// Returns an error if the target of a report, a row or a guest, is in a later level.
     private func report(_ target: String, by row: AppTable.Row) -> ManifestError? {
-        guard let rank = index.row(target)?.rank ?? table.guests?.rank,
+        guard let rank = index.row(target)?.rank ?? table.guests?.earliestRank(of: target),
             refusesLevel(.report, table.calls, from: row, to: rank)
         else { return nil }
         let isGuest = index.row(target) == nil
@@ -192,11 +192,12 @@ public struct Finding: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension [Finding] {
-    /// The findings in the order of the manifest's lines; those without a line come first.
+    /// The findings in the order of the manifest's files and lines; those without a line come first.
     public var inOrder: [Finding] {
         // The sort may not be stable.
-        func rank(_ at: (offset: Int, element: Finding)) -> (Int, Int, Int) {
-            (at.element.problem.line ?? 0, at.element.problem.column ?? 0, at.offset)
+        func rank(_ at: (offset: Int, element: Finding)) -> (Int, Int, Int, Int) {
+            let place = at.element.problem.place
+            return (place.file, place.line, place.column, at.offset)
         }
         return enumerated().sorted { rank($0) < rank($1) }.map(\.element)
     }

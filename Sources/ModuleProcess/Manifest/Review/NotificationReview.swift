@@ -136,7 +136,7 @@ struct NotificationReview {
     }
 
     private func mayHaveGuest(after rank: Int) -> Bool {
-        table.guests.map { LevelRule.broadcastReaches(from: rank, to: $0.rank) } ?? false
+        table.guests.map { LevelRule.broadcastReaches(from: rank, to: $0.latestRank) } ?? false
     }
 
     private func unheard(_ report: AppTable.Reported, of row: AppTable.Row) -> [Finding] {

@@ -8,11 +8,14 @@ struct YAMLComposer: ~Copyable {
     static let maximumDepth = 64
     static let maximumAliased = 100_000
 
+    private let file: Int
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     private var anchors: [String: YAMLNode] = [:]
     private var aliased = 0
 
-    private init() {
+    private init(file: Int, aliased: Int) {
+        self.file = file
+        self.aliased = aliased
         parser = .allocate(capacity: 1)
         yaml_parser_initialize(parser)
     }
@@ -23,10 +26,14 @@ struct YAMLComposer: ~Copyable {
     }
 
     /// Returns the only document of the text; nil if there is none.
-    static func compose(_ text: [UInt8]) throws(YAMLError) -> YAMLNode? {
+    /// - Parameters:
+    ///   - file: the number of its file, which each node gets.
+    ///   - aliased: the number of nodes that aliases have added in all files so far.
+    static func compose(_ text: [UInt8], file: Int, aliased: inout Int) throws(YAMLError) -> YAMLNode? {
         let result: Result<YAMLNode?, YAMLError> = text.withUnsafeBufferPointer { buffer in
             Result { () throws(YAMLError) in
-                var composer = YAMLComposer()
+                var composer = YAMLComposer(file: file, aliased: aliased)
+                defer { aliased = composer.aliased }
                 yaml_parser_set_encoding(composer.parser, YAML_UTF8_ENCODING)
                 yaml_parser_set_input_string(composer.parser, buffer.baseAddress, buffer.count)
                 return try composer.document()
@@ -61,7 +68,7 @@ struct YAMLComposer: ~Copyable {
     private mutating func node(_ event: YAMLEvent, depth: Int) throws(YAMLError) -> YAMLNode {
         if event.type == YAML_ALIAS_EVENT { return try alias(event, depth: depth) }
         guard depth <= Self.maximumDepth else { throw Self.tooDeep(event) }
-        var node = YAMLNode(content: .sequence([]), line: event.line, column: event.column)
+        var node = YAMLNode(content: .sequence([]), line: event.line, column: event.column, file: file)
         switch event.type {
         case YAML_SEQUENCE_START_EVENT:
             var elements: [YAMLNode] = []

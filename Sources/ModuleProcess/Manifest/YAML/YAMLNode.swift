@@ -27,6 +27,8 @@ struct YAMLNode: Sendable, Equatable {
     var size = 1
     /// The depth of the tree, which is 1 for a scalar.
     var depth = 1
+    /// The number of the file that it stands in: 0 for the manifest, then the included ones.
+    var file = 0
 }
 
 /// The reason why a text is not YAML that a manifest may use.

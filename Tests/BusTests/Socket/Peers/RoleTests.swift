@@ -1,3 +1,4 @@
+import Glibc
 import StrataCore
 import StrataTesting
 import Testing
@@ -86,6 +87,39 @@ struct RoleTests {
             guest.close()
             try bus.waitUntilGone("Visitor")
             try later.expectError(to: try later.report("news", to: "Visitor"), "unknown-module", ran: "no")
+        }
+    }
+
+    /// The user counts as the kernel names it, and a name only narrows.
+    @Test(
+        .promise("5.36", "M.8"),
+        arguments: [
+            (users: [:], names: [:], rank: 1), (users: [geteuid(): 0], names: [:], rank: 0),
+            (users: [geteuid(): 2, geteuid() + 1: 0], names: [:], rank: 2),
+            (users: [geteuid() + 1: 2], names: [:], rank: 1),
+            (users: [geteuid(): 0], names: ["Visitor": 2], rank: 2),
+            (users: [geteuid(): 2], names: ["Visitor": 0], rank: 2),
+            (users: [:], names: ["Visitors": 2, "visitor": 2], rank: 1),
+        ] as [(users: [UInt32: Int], names: [String: Int], rank: Int)])
+    func aGuestsLevelFollowsItsUserAndItsName(users: [UInt32: Int], names: [String: Int], rank: Int) throws {
+        let table = AppTable.sixModules {
+            $0.guests = .init(rank: 1, most: 4)
+            $0.guests?.users = users
+            $0.guests?.names = names
+        }
+        try MemoryBus.run(table) { bus in
+            for level in [0, 1, 2] where level != rank {
+                let hello: JSON = ["protocol": 1, "module": "Visitor", "level": .string(table.levels[level])]
+                let peer = try bus.connect()
+                let error = try peer.expectRefusal(of: try peer.call("bus/hello", hello), "level-mismatch")
+                #expect(
+                    error.message.contains("guests of user \(geteuid()) have \(table.levels[rank])"), "\(error.message)"
+                )
+            }
+            let peer = try bus.connect()
+            let answer = try peer.asked(
+                "bus/hello", ["protocol": 1, "module": "Visitor", "level": .string(table.levels[rank])])
+            #expect(answer["rank"]?.integer == Int64(rank))
         }
     }
 

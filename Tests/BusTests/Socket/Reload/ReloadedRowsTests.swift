@@ -222,4 +222,21 @@ struct ReloadedRowsTests: ReloadSuite {
             try first.expectEnd("shutting-down")
         }
     }
+
+    @Test(.promise("5.36", "M.33")) func guestsThatGetAnotherLevelAreEnded() throws {
+        try MemoryBus.run(table { $0.guests = .init(rank: 1, most: 3) }) { bus in
+            let same = try bus.module("Same")
+            let moved = try bus.module("Moved")
+            _ = try bus.reload(
+                table {
+                    $0.guests = .init(rank: 0, most: 3)
+                    $0.guests?.users = [geteuid(): 1]
+                    $0.guests?.names = ["Moved": 2]
+                })
+            let error = try moved.expectEnd("shutting-down")
+            #expect(error.message.contains("the level topout now, and it joined in middle"), "\(error.message)")
+            try same.settle()
+            try bus.module("Moved").settle()
+        }
+    }
 }
