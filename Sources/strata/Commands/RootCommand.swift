@@ -40,7 +40,11 @@ struct RootCommand: ParsableCommand {
                     Metrics.self,
                 ]),
             CommandGroup(
-                name: "Message", subcommands: [CallCommand.self, Open.self, CanOpen.self, Emit.self, Notify.self]),
+                name: "Message",
+                subcommands: [
+                    CallCommand.self, Open.self, CanOpen.self, Emit.self, Notify.self, ReportCommand.self,
+                    Observe.self, Wait.self,
+                ]),
             CommandGroup(name: "Shell", subcommands: [Completions.self, Manual.self]),
         ])
 

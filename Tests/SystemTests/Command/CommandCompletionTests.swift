@@ -73,6 +73,9 @@ struct CommandCompletionTests {
             #expect(try offered("strata", "call", "Notes/l", socket: socket) == ["Notes/list"])
             #expect(try offered("strata", "emit", "", socket: socket) == ["app.reload", "lid.shut"])
             #expect(try offered("strata", "notify", "n", socket: socket) == ["note.added"])
+            #expect(try offered("strata", "report", "N", socket: socket) == ["Notes"])
+            #expect(try offered("strata", "observe", "n", socket: socket) == ["note.added"])
+            #expect(try offered("strata", "wait", "n", socket: socket) == ["note.added"])
             #expect(try offered("strata", "monitor", "--name", "l", socket: socket) == ["lid.shut"])
             #expect(try offered("strata", "monitor", "--module", "S", socket: socket) == ["Storage"])
         }
