@@ -56,6 +56,17 @@ public struct Manifest: Sendable, Equatable {
             path: path, folder: file.folder, table: reader.table, processes: reader.processes,
             places: ManifestPlaces(root))
     }
+
+    /// Reads only the app's name, even if the rest of the manifest has errors. Blocks on the file.
+    ///
+    /// - Returns: Nil if there is no such file, or no YAML with a valid name in it.
+    public static func app(path: String) -> String? {
+        guard let file = try? ManifestFile(path: path), let root = try? YAMLComposer.compose(file.bytes),
+            case .mapping(let pairs) = root.content, let name = pairs.first(where: { $0.key == "app" })?.value,
+            case .string(let app)? = name.scalar, ManifestReader.isApp(app)
+        else { return nil }
+        return app
+    }
 }
 
 /// The bytes of a manifest, which are valid UTF-8 of limited size, and its folder.
