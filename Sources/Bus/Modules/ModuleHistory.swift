@@ -50,6 +50,7 @@ struct ModuleHistory: StatePart {
     // MARK: Times and reports
 
     mutating func note(_ mark: StartTimes.Mark, at moment: StartTimes.Moment) { times.note(mark, at: moment) }
+    mutating func note(own mark: String, at moment: StartTimes.Moment) -> Bool { times.note(own: mark, at: moment) }
     mutating func take(_ times: StartTimes) { self.times = times }
     mutating func note(reportTo target: ModuleRecord) { seenReports.note(target) }
 
