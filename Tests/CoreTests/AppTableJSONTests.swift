@@ -46,6 +46,7 @@ struct AppTableJSONTests {
         var row = AppTable.Row(name: "Storage")
         (row.rank, row.priority, row.start, row.restart, row.replace) = (1, -10, .onDemand, .never, .overlap)
         (row.stop, row.idle, row.ping, row.user, row.backoffReset) = (4, 5, 6, 65534, 7)
+        row.pingRestarts = false
         row.provides = ["Storage"]
         row.requires = ["Log"]
         row.urls = [.init(host: "moments.store", path: "/dump", to: "Storage/dump")]

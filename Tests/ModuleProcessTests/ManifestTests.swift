@@ -71,6 +71,17 @@ struct ManifestTests {
         #expect(Array(page[start...].prefix { !$0.isEmpty }) == rows)
     }
 
+    @Test(
+        .promise("M.16"),
+        arguments: [
+            ("10s", 10_000, true), ("{every: 10s}", 10_000, true), ("{every: 1m, restart: false}", 60_000, false),
+            ("{restart: true, every: 1ms}", 1, true),
+        ])
+    func pingIsATimeOrAMapping(text: String, every: UInt64, restarts: Bool) throws {
+        let row = try load("app: a\nmodules: {A: {ping: \(text)}}").table.modules[0]
+        #expect(row.ping == every && row.pingRestarts == restarts)
+    }
+
     @Test(.promise("13.41", "I.9", "M.3", "M.9")) func thePagesExampleIsRead() throws {
         let manifest = try load(Self.example)
         var table = AppTable(app: "moments")

@@ -119,6 +119,37 @@ struct StartTimelineTests {
         #expect(TimelineSVG.text(of: resumed).contains("resumed"))
     }
 
+    /// Marks come with the times since their module's beginning; one that came later than the
+    /// picture's end isn't drawn.
+    @Test(.promise("M.65")) func marksAreDrawnWhereTheyFit() throws {
+        let marked = StartTimeline([
+            "app": ["name": "test", "begun": 1_000, "ready": 2_000],
+            "modules": [
+                [
+                    "name": "A", "start": "eager", "state": "ready", "spawned": 1_100, "connected": 1_200,
+                    "ready": 2_000,
+                    "marks": [
+                        ["name": "<cache>", "at": 1_600], ["name": "late", "at": 9_000], ["name": 1, "at": 1],
+                    ],
+                ],
+                [
+                    "name": "B", "state": "ready", "connected": 900, "ready": 900, "resumed": true,
+                    "marks": [["name": "again", "at": 1_500]],
+                ],
+            ],
+        ])
+        #expect(marked.rows[0].marks == [.init(name: "<cache>", at: 1_600), .init(name: "late", at: 9_000)])
+        #expect(marked.rows[0].marks.map(marked.rows[0].microseconds) == [500, 7_900])
+        #expect(marked.range == 1_000...2_000)
+        let picture = TimelineSVG.text(of: marked)
+        #expect(picture.contains("A &lt;cache>: +500 µs") || picture.contains("A &lt;cache&gt;: +500 µs"), "\(picture)")
+        #expect(picture.contains("B again: +600 µs") && !picture.contains("late") && picture.contains("own mark"))
+        #expect(!TimelineSVG.text(of: timeline).contains("mark"))
+        let events = try #require(ChromeTrace.json(of: marked)["traceEvents"]?.array).filter { $0["cat"] == "mark" }
+        #expect(events.map { $0["name"] } == ["<cache>", "late", "again"])
+        #expect(events.map { $0["ts"] } == [1_600, 9_000, 1_500] && events.allSatisfy { $0["ph"] == "i" })
+    }
+
     @Test(arguments: [1, 14, 50, 100])
     func barsAreAsWideAsAskedAndShowEachPhase(width: Int) throws {
         for row in timeline.rows {

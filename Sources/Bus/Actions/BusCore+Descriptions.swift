@@ -74,6 +74,7 @@ extension BusCore {
             "start": .string(module.startWord),
             "usage": peer.map { usage(of: module, $0) },
             "pending": module.pendingKeys.json,
+            "hungSince": history.hungSince == 0 ? Optional.none : JSON(history.hungSince),
             "lastDeath": history.lastDeath.map(describe),
             "setAside": describeQuarantined(of: module),
             "reason": module.reason(for: asking).json,

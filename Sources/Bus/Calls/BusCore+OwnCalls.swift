@@ -88,6 +88,9 @@ enum OwnPurpose {
     case stop(peer: UInt64, pause: UInt64)
     /// `launcher/restart` of a session that didn't answer its ping.
     case restart(peer: UInt64, pause: UInt64)
+    /// `launcher/hung` about a session that isn't restarted. The next ping follows its answer,
+    /// which changes nothing, in `pause` milliseconds.
+    case hang(peer: UInt64, pause: UInt64)
     /// `module/released`.
     case release
     /// The authorizer's answer about a call that is kept.
@@ -125,6 +128,8 @@ extension BusCore {
         case .restart(let number, let pause):
             // If the module still hangs, the next ping shows it.
             if case .failure = answer, let peer = connections[number] { setAlarm(.ping, of: peer, after: pause) }
+        case .hang(let number, let pause):
+            if let peer = connections[number] { setAlarm(.ping, of: peer, after: pause) }
         case .release: releaseAnswered(callee, answer)
         case .authorization(let call): authorizerAnswered(call, answer)
         case .metrics(let asking): metricsAnswered(asking, callee, answer)

@@ -64,6 +64,7 @@ extension BusCore {
             (state.kind, state.module, state.milliseconds) = (.ping, module.number, interval)
         case .stop(let peer, let pause): (state.kind, state.peer, state.milliseconds) = (.stop, peer, pause)
         case .restart(let peer, let pause): (state.kind, state.peer, state.milliseconds) = (.restart, peer, pause)
+        case .hang(let peer, let pause): (state.kind, state.peer, state.milliseconds) = (.hang, peer, pause)
         case .release: state.kind = .release
         case .authorization(let call): (state.kind, state.call) = (.authorization, CallReferenceState(call))
         case .metrics(let asking): (state.kind, state.call) = (.metrics, CallReferenceState(asking))

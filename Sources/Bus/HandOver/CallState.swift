@@ -114,7 +114,7 @@ struct InterfaceReference: StatePart {
 struct PurposeState: StatePart {
     enum Kind: UInt8 {
         case start, askedRetirement, idleRetirement, removedRetirement, retiring, dismissal, ending, event, table
-        case wanted, ping, stop, restart, release, authorization, metrics
+        case wanted, ping, stop, restart, release, authorization, metrics, hang
     }
 
     var kind = Kind.release

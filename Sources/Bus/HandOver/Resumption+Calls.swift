@@ -114,6 +114,7 @@ extension Resumption {
             return try about { (module) throws(StateError) in .ping(module, interval: state.milliseconds) }
         case .stop: return .stop(peer: state.peer, pause: state.milliseconds)
         case .restart: return .restart(peer: state.peer, pause: state.milliseconds)
+        case .hang: return .hang(peer: state.peer, pause: state.milliseconds)
         case .release: return .release
         case .authorization: return .authorization(try reference(state.call))
         case .metrics: return .metrics(try reference(state.call))

@@ -300,6 +300,11 @@ extension BusCore {
     /// Notes and reports that a module's state has changed.
     func changed(_ module: ModuleRecord, _ reason: String = "") {
         module.history.changed(reason, at: host.wallMicroseconds / 1_000)
+        noteForWatches(module)
+    }
+
+    /// Sends the watches what is known of a row now.
+    func noteForWatches(_ module: ModuleRecord) {
         guard module.row != nil, !watches.isEmpty else { return }
         for watch in watches.watches { watch.note(module) }
         feedWatches()

@@ -1,7 +1,7 @@
 import StrataCore
 
 /// Supervision of ready modules. If one is idle, the bus asks the launcher to stop it; if one
-/// doesn't answer, to restart it.
+/// doesn't answer, to restart it, or only tells it.
 extension BusCore {
     /// Begins when a module becomes ready.
     func supervise(_ module: ModuleRecord) {
@@ -10,7 +10,12 @@ extension BusCore {
             peer.wasUsed(at: now)
             setAlarm(.idle, of: peer, after: idle)
         }
-        if let interval = row.ping { setAlarm(.ping, of: peer, after: interval) }
+        if let interval = row.ping {
+            setAlarm(.ping, of: peer, after: interval)
+        } else if module.history.noteHang(nil, at: host.wallMicroseconds / 1_000) {
+            // A reload has taken the pings away from a module that hangs.
+            noteForWatches(module)
+        }
     }
 
     func endSupervision(of peer: Peer) {
@@ -68,13 +73,32 @@ extension BusCore {
         guard module.peer === peer, peer.isOpen else { return }
         // Even an error shows that the module answers.
         guard case .failure(let error) = answer, error.code == .deadlineExceeded else {
+            return noteHang(of: module, peer, nil, interval)
+        }
+        // A reload may have taken the pings away meanwhile.
+        guard !module.isRetired, let row = module.row, row.ping != nil else { return }
+        let reason = "it did not answer a ping within \(interval) ms"
+        guard row.pingRestarts else { return noteHang(of: module, peer, reason, interval) }
+        guard let launcher else { return setAlarm(.ping, of: peer, after: interval) }
+        order(launcher, "restart", module, reason, .restart(peer: peer.number, pause: interval))
+    }
+
+    /// Notes whether a module hangs that isn't restarted for it. If that has changed, tells the
+    /// watches and the launcher, and the next ping waits for the launcher's answer. So a launcher
+    /// that is slow isn't told more and more.
+    /// - Parameter reason: nil if it answers.
+    private func noteHang(of module: ModuleRecord, _ peer: Peer, _ reason: String?, _ interval: UInt64) {
+        guard module.history.noteHang(reason, at: host.wallMicroseconds / 1_000) else {
             return setAlarm(.ping, of: peer, after: interval)
         }
-        guard !module.isRetired else { return }
+        noteForWatches(module)
         guard let launcher else { return setAlarm(.ping, of: peer, after: interval) }
-        order(
-            launcher, "restart", module, "it did not answer a ping within \(interval) ms",
-            .restart(peer: peer.number, pause: interval))
+        let body: JSON = .present([
+            "module": .string(module.name), "hung": .bool(reason != nil), "reason": reason.map { .string($0) },
+        ])
+        callOwn(
+            launcher, to: "launcher/hung", body: body.encoded(), deadline: 0,
+            .hang(peer: peer.number, pause: interval))
     }
 
     /// Gives the launcher an order. If it is carried out, the module's state shows it.

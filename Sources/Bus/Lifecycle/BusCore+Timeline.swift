@@ -48,6 +48,29 @@ extension BusCore {
         }
     }
 
+    // MARK: bus/mark
+
+    /// Handles `mark {"name"}`: notes the time of a point that the module names.
+    func mark(_ call: BusCall) throws(BusError) -> JSON {
+        let module = call.module
+        try onlyStaying(call.peer, module)
+        let name = try call.params().required("name")
+        try require(
+            (1...256).contains(name.utf8.count), .badParams,
+            "bus/mark has a name of \(name.utf8.count) bytes: names have 1 to 256")
+        // Under `replace: overlap` the next process has times of its own until it takes over.
+        let isNoted =
+            if let successor = module.successor, successor.peer === call.peer {
+                successor.note(own: name, at: moment)
+            } else {
+                module.history.note(own: name, at: moment)
+            }
+        try require(
+            isNoted, .overloaded,
+            "\(module.name) has made \(StartTimes.mostOwnMarks) marks since its start, and no more are kept")
+        return .object([])
+    }
+
     // MARK: bus/timeline
 
     func timelineListing(_ call: BusCall) -> Listing.Part {
@@ -81,6 +104,9 @@ extension BusCore {
             "setUpEnded": at(.setUpEnded), "initializeBegun": at(.initializeBegun),
             "initializeEnded": at(.initializeEnded), "ready": at(.ready), "ended": at(.ended),
             "resumed": times.isResumed ? true : Optional.none,
+            "marks": times.ownMarks.isEmpty
+                ? Optional.none
+                : .array(times.ownMarks.map { ["name": .string($0.name), "at": JSON(times.wall($0))] }),
             "microseconds": times.isResumed || phases == .object([]) ? Optional.none : phases,
             "reason": module.reason(for: peer).json,
         ])

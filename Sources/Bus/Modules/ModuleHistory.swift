@@ -4,6 +4,8 @@ struct ModuleHistory: StatePart {
     private(set) var reason = ""
     /// When it entered that state, in milliseconds since 1970.
     private(set) var since: UInt64 = 0
+    /// Since when it has answered no ping, in milliseconds since 1970; 0 if it answers.
+    private(set) var hungSince: UInt64 = 0
     private(set) var sessions = 0
     /// The number of times that it was started again.
     private(set) var restarts = 0
@@ -19,6 +21,17 @@ struct ModuleHistory: StatePart {
     mutating func changed(_ reason: String, at milliseconds: UInt64) {
         self.reason = reason
         since = milliseconds
+        hungSince = 0
+    }
+
+    /// Notes whether it answers its pings. Its state stays the same.
+    /// - Parameter reason: why it is taken for hung; nil if it answers.
+    /// - Returns: whether that has changed.
+    mutating func noteHang(_ reason: String?, at milliseconds: UInt64) -> Bool {
+        guard (reason == nil) != (hungSince == 0) else { return false }
+        self.reason = reason ?? ""
+        hungSince = reason == nil ? 0 : max(1, milliseconds)
+        return true
     }
 
     /// Notes that a session begins.
@@ -50,6 +63,7 @@ struct ModuleHistory: StatePart {
     // MARK: Times and reports
 
     mutating func note(_ mark: StartTimes.Mark, at moment: StartTimes.Moment) { times.note(mark, at: moment) }
+    mutating func note(own mark: String, at moment: StartTimes.Moment) -> Bool { times.note(own: mark, at: moment) }
     mutating func take(_ times: StartTimes) { self.times = times }
     mutating func note(reportTo target: ModuleRecord) { seenReports.note(target) }
 
@@ -62,6 +76,7 @@ struct ModuleHistory: StatePart {
         try file(6, &lastDeath)
         try file(7, &times)
         try file(8, &seenReports)
+        try file(9, &hungSince)
     }
 }
 

@@ -98,6 +98,8 @@ final class Successor {
 
     func note(_ mark: StartTimes.Mark, at moment: StartTimes.Moment) { times.note(mark, at: moment) }
 
+    func note(own mark: String, at moment: StartTimes.Moment) -> Bool { times.note(own: mark, at: moment) }
+
     /// Adds another part of what it brings.
     func add(_ part: Hello, offering offer: Hello.Offer) {
         brought.offer = offer

@@ -32,12 +32,29 @@ struct StartTimes: Equatable, StatePart {
         }
     }
 
+    /// A point of its start that the module itself names, as BeeHive's `-recordEventTime:` does.
+    struct OwnMark: Equatable, StatePart {
+        var name = ""
+        /// The time on the steady clock, in microseconds.
+        var steady: UInt64 = 0
+
+        mutating func fields(_ file: inout StateFile) throws(StateError) {
+            try file(1, &name)
+            try file(2, &steady)
+        }
+    }
+
+    /// The most marks of its own that a module may make in one start.
+    static let mostOwnMarks = 64
+
     /// The time of the first mark.
     private(set) var begin: Moment?
     /// The times of the marks on the steady clock; 0 for a mark that hasn't happened.
     private(set) var marks = [UInt64](repeating: 0, count: Mark.allCases.count)
     /// Whether the process resumed: its start was done before this bus knew it.
     private(set) var isResumed = false
+    /// The module's own marks, in the order in which it made them.
+    private(set) var ownMarks: [OwnMark] = []
 
     init() {}
 
@@ -62,6 +79,7 @@ struct StartTimes: Equatable, StatePart {
         try file(1, &begin)
         try file(2, &marks)
         try file(3, &isResumed)
+        try file(4, &ownMarks)
         // Another build may have more or fewer marks at the end.
         marks = Array((marks + StartTimes().marks).prefix(Mark.allCases.count))
     }
@@ -75,12 +93,27 @@ struct StartTimes: Equatable, StatePart {
         marks[mark.rawValue] = steady
     }
 
+    /// Notes a mark of the module's own.
+    /// - Returns: false if it has made too many.
+    mutating func note(own name: String, at now: Moment) -> Bool {
+        guard ownMarks.count < Self.mostOwnMarks else { return false }
+        if begin == nil { begin = Moment(steady: now.steady, wall: now.wall) }
+        ownMarks.append(OwnMark(name: name, steady: now.steady))
+        return true
+    }
+
     func has(_ mark: Mark) -> Bool { marks[mark.rawValue] != 0 }
 
     /// Returns when a mark happened, in microseconds since 1970; nil if it hasn't.
     func wall(_ mark: Mark) -> UInt64? {
-        guard let begin, has(mark) else { return nil }
-        return begin.wall + marks[mark.rawValue] - min(begin.steady, marks[mark.rawValue])
+        has(mark) ? wall(marks[mark.rawValue]) : nil
+    }
+
+    /// Returns when the module made a mark of its own, in microseconds since 1970.
+    func wall(_ mark: OwnMark) -> UInt64 { wall(mark.steady) ?? 0 }
+
+    private func wall(_ steady: UInt64) -> UInt64? {
+        begin.map { $0.wall + steady - min($0.steady, steady) }
     }
 
     /// Returns the microseconds between two marks; nil if one hasn't happened.

@@ -38,18 +38,27 @@ extension BusCore {
     @inline(never)
     func monitorReport(_ request: Request, from peer: Peer, to target: ModuleRecord) {
         target.nameBytes.withUnsafeBytes {
-            pass(MonitoredFrame(kind: .report, from: peer.from, to: $0, name: request.name, body: request.body))
+            pass(
+                MonitoredFrame(
+                    kind: .report, from: peer.from, to: $0, name: request.name, object: request.object,
+                    body: request.body))
         }
     }
 
     @inline(never)
     func monitorBroadcast(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
-        pass(MonitoredFrame(kind: .broadcast, from: peer.from, to: .none, name: header.name, body: body))
+        pass(
+            MonitoredFrame(
+                kind: .broadcast, from: peer.from, to: .none, name: header.name,
+                object: header.members.contains(.object) ? header.object : nil, body: body))
     }
 
     @inline(never)
     func monitorNotice(_ notice: Notice, to peer: Peer) {
-        tell(MonitoredFrame(kind: .notice, from: notice.from, to: peer.from, name: notice.name, body: notice.body))
+        tell(
+            MonitoredFrame(
+                kind: .notice, from: notice.from, to: peer.from, name: notice.name, object: notice.object,
+                body: notice.body))
     }
 
     /// Notes one of the bus's own calls.

@@ -17,6 +17,7 @@ struct MonitoredFrame: ~Copyable {
     /// The module that serves a call, if it is known; `to` names its interface.
     var callee: Header.Text?
     var name: Header.Text?
+    var object: Header.Text?
     var code: Header.Text?
     /// The URL, for a call that an `open` became.
     var url: Header.Text?
@@ -103,6 +104,7 @@ struct FrameNote {
     var code: Int32 = -1
     var url: Int32 = -1
     var unknownKind: Int32 = -1
+    var object: Int32 = -1
     /// The body's length, whether it was kept or not.
     var bodyCount = 0
 }

@@ -38,11 +38,12 @@ final class NoteFormatter {
         let code = texts.take(note.code)
         let url = texts.take(note.url)
         let unknownKind = texts.take(note.unknownKind)
+        let object = texts.take(note.object)
         state = note.body
         body = state == .kept ? texts.take(note.bodyCount) : .none
         let count =
             from.count + to.count + callee.byteCount + name.byteCount + code.byteCount + url.byteCount
-            + unknownKind.byteCount
+            + unknownKind.byteCount + object.byteCount
         // Escaping turns one byte into up to 6.
         reserve(count * 6 + body.count + Self.overhead)
 
@@ -56,6 +57,7 @@ final class NoteFormatter {
         if let callee { head.string("callee", callee) }
         if note.id != 0 { head.integer("id", note.id) }
         if let name { head.string("name", name) }
+        if let object { head.string("object", object) }
         if let code { head.string("code", code) }
         if let url { head.string("url", url) }
         head.integer("bytes", UInt64(note.bodyCount))

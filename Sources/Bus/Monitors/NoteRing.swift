@@ -61,7 +61,7 @@ final class NoteRing {
     func place(for frame: borrowing MonitoredFrame, withBody: Bool) -> Place? {
         let texts =
             frame.from.count + frame.to.count + frame.callee.byteCount + frame.name.byteCount + frame.code.byteCount
-            + frame.url.byteCount + frame.unknownKind.byteCount
+            + frame.url.byteCount + frame.unknownKind.byteCount + frame.object.byteCount
         if withBody, frame.body.count <= FrameNote.largestBody, bytesInUse + texts + frame.body.count <= mostWithBodies,
             let offset = offset(of: texts + frame.body.count)
         {
@@ -102,6 +102,7 @@ final class NoteRing {
         if let text = frame.code { note.code = Self.copy(text, to: &cursor) }
         if let text = frame.url { note.url = Self.copy(text, to: &cursor) }
         if let text = frame.unknownKind { note.unknownKind = Self.copy(text, to: &cursor) }
+        if let text = frame.object { note.object = Self.copy(text, to: &cursor) }
         if place.body == .kept { _ = Self.copy(frame.body, to: &cursor) }
         next = cursor - memory
         append(note)

@@ -9,6 +9,7 @@ extension Launcher {
         guard app.isRunning else { return link.client.fail(call.id, BusError(.unavailable, "the app is ending")) }
         switch action {
         case "start", "stop", "restart", "lend", "why": module(action, call)
+        case "hung" where call.from == "bus": module(action, call)
         case "logs": logs(call)
         case "reload": reload(call)
         case "down":
@@ -30,6 +31,10 @@ extension Launcher {
         }
         guard let supervisor = supervisor(name), !supervisor.isRemoved else {
             return link.client.fail(call.id, unknown(name))
+        }
+        if action == "hung" {
+            sayHang(of: supervisor, json)
+            return link.client.reply(call.id)
         }
         if action == "why" { return link.client.reply(call.id, supervisor.why(most: link.mostBody)) }
         guard waiters.hasRoom else {
@@ -57,6 +62,17 @@ extension Launcher {
             stop(supervisor, reason, asksForTearDown: !isBus, call.id)
         default: restart(supervisor, reason, isBus, call.id)
         }
+    }
+
+    /// Says that a module hangs which isn't restarted for it, or that it answers again. The broker
+    /// tells each change once.
+    private func sayHang(of supervisor: Supervisor, _ json: JSON) {
+        guard json["hung"]?.bool == true else {
+            return console.say(of: supervisor.name, "answers its pings again")
+        }
+        let reason = json["reason"]?.string ?? "it doesn't answer its pings"
+        console.say(
+            of: supervisor.name, "hangs: \(reason); it isn't restarted, as its row says (ping: restart: false)")
     }
 
     private func start(_ supervisor: Supervisor, _ reason: String, _ isBus: Bool, _ id: UInt64) {

@@ -59,6 +59,18 @@ public struct Manifest: Sendable, Equatable {
             path: path, folder: folder, table: reader.table, processes: reader.processes,
             places: ManifestPlaces(tree, files: reader.files))
     }
+
+    /// Reads only the app's name, even if the rest of the manifest has errors. Blocks on the file.
+    ///
+    /// - Returns: Nil if there is no such file, or no YAML with a valid name in it.
+    public static func app(path: String) -> String? {
+        var size = ManifestSize()
+        guard let root = try? ManifestFile.tree(path, &size),
+            case .mapping(let pairs) = root.content, let name = pairs.first(where: { $0.key == "app" })?.value,
+            case .string(let app)? = name.scalar, ManifestReader.isApp(app)
+        else { return nil }
+        return app
+    }
 }
 
 /// The system's users and groups by name. Blocks if the system asks a server.

@@ -23,9 +23,12 @@ extension BusClient {
     }
 
     /// Sends a request and waits for its final answer, for as long as its `patience` allows.
+    /// - Parameter onTaken: called once when the bus has taken the request, unless it was answered
+    ///   before that. A ping behind the request finds this out, because a bus handles the requests
+    ///   of one connection in their order.
     /// - Throws: `unusable` if the params don't fit into a frame of this bus; `quiet` for an
     ///   endless stream that sends nothing for that long, which is then cancelled.
-    public func send(_ request: Request) throws(ClientError) -> [UInt8] {
+    public func send(_ request: Request, onTaken: (() -> Void)? = nil) throws(ClientError) -> [UInt8] {
         let size = request.body.count + request.meta.count + 1024
         guard size <= Int(limits.frame) else {
             throw .unusable(
@@ -39,7 +42,15 @@ extension BusClient {
             request.onPartial(body)
         }
         do throws(ClientError) {
-            return try wait(request.patience) { onDone in send(heard) { [unowned self] in onDone(result($0)) } }
+            return try wait(request.patience) { onDone in
+                var isAnswered = false
+                send(heard) { [unowned self] in
+                    isAnswered = true
+                    onDone(result($0))
+                }
+                guard let onTaken else { return }
+                send(Request(to: "bus/ping")) { if case .success = $0, !isAnswered { onTaken() } }
+            }
         } catch {
             // While the client is connected, `noBus` means that no answer came in time.
             guard case .noBus = error, isConnected, request.isEndless, let patience = request.patience else {

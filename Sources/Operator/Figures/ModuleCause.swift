@@ -25,7 +25,7 @@ public struct ModuleCause: Sendable {
     public let row: ModuleRow
     /// The number of restarts: the larger of the broker's count and the launcher's.
     public let restarts: Int64
-    /// The reason for its state; the launcher's is more precise.
+    /// The reason for its state; the launcher's is more precise, but only the broker knows a hang.
     public let reason: String
     /// What it is doing instead of being ready.
     public let activity: String?
@@ -39,7 +39,7 @@ public struct ModuleCause: Sendable {
     public init(_ row: ModuleRow, _ why: JSON?) {
         self.row = row
         restarts = max(row.restarts, why?["restarts"]?.integer ?? 0)
-        reason = why?["reason"]?.string ?? row.reason
+        reason = row.isHung ? row.reason : why?["reason"]?.string ?? row.reason
         end = why?["end"]
         activity = why?["activity"]?.string
         let present = why?["lines"]?.array ?? []
@@ -47,7 +47,7 @@ public struct ModuleCause: Sendable {
     }
 
     /// Whether there is anything worth reporting.
-    public var isWorthTelling: Bool { !row.isReady || restarts > 0 || !row.quarantined.isEmpty }
+    public var isWorthTelling: Bool { !row.isReady || row.isHung || restarts > 0 || !row.quarantined.isEmpty }
 
     /// The end of its last process; nil if none has ended.
     public var lastEnd: End? { end?["exit"]?.string.map { End(exit: $0, at: end?["at"]?.integer) } }
@@ -71,7 +71,7 @@ public struct ModuleCause: Sendable {
             .init(Self.names[$0.name] ?? $0.name, $0.value)
         }
         members.append(.init("lines", .array(lines.map { .string($0) })))
-        for name in ["lastDeath", "setAside"] {
+        for name in ["lastDeath", "setAside", "hungSince"] {
             if let value = row.json[name], value.array?.isEmpty != true { members.append(.init(name, value)) }
         }
         return .object(members)

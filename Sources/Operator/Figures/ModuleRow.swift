@@ -43,6 +43,8 @@ public struct ModuleRow: Sendable {
     public var pid: Int32? { json["pid"]?.integer.flatMap { $0 > 0 ? Int32(clamping: $0) : nil } }
     /// The time when it entered its state, in milliseconds since 1970.
     public var since: Int64? { json["since"]?.integer }
+    /// Whether it answers no ping, and isn't restarted for that.
+    public var isHung: Bool { number("hungSince") > 0 }
     /// The number of restarts.
     public var restarts: Int64 { number("restarts") }
     /// The number of requests that it is serving.

@@ -33,6 +33,18 @@ public struct SeenFrame: Sendable {
     public var to: String { text("to") }
     /// The name of a notification or an event.
     public var name: String { text("name") }
+    /// What a notification is about; nil if its sender didn't say.
+    public var object: String? { json["object"]?.string }
+    /// Why a requested body is missing, for people; nil if it isn't.
+    public var omission: String? {
+        json["omitted"]?.string.map { reason in
+            switch reason {
+            case "size": "over 64 KiB, or over the frame's limit"
+            case "room": "the bus had no room for it"
+            default: "not JSON of at most 4,096 values"
+            }
+        }
+    }
     /// The reason for a refusal, or an error's code; empty if all is well.
     public var code: String { text("code") }
     /// The time when it passed the bus, in microseconds since 1970.

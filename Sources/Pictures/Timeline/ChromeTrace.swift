@@ -27,6 +27,13 @@ public enum ChromeTrace {
                         "args": arguments(row, span),
                     ])
             }
+            for mark in row.marks {
+                events.append(
+                    [
+                        "name": .string(mark.name), "cat": "mark", "ph": "i", "s": "t", "ts": .integer(mark.at),
+                        "pid": 1, "tid": .integer(thread),
+                    ])
+            }
             for (name, time) in [("ready", row.ready), ("ended", row.ended)] {
                 guard let time else { continue }
                 events.append(

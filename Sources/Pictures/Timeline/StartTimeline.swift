@@ -24,6 +24,12 @@ public struct StartTimeline: Sendable, Equatable {
         public var microseconds: Int64 { to - from }
     }
 
+    /// A point that a module has named itself.
+    public struct Mark: Sendable, Equatable {
+        public var name: String
+        public var at: Int64
+    }
+
     /// A module's last start.
     public struct Row: Sendable, Equatable {
         public var name: String
@@ -41,6 +47,11 @@ public struct StartTimeline: Sendable, Equatable {
         public var ended: Int64?
         /// Whether it had started before this broker knew it.
         public var isResumed: Bool
+        /// Its own marks, in their order.
+        public var marks: [Mark] = []
+
+        /// Returns how long after its beginning it made a mark, in microseconds.
+        public func microseconds(to mark: Mark) -> Int64 { max(0, mark.at - (begun ?? mark.at)) }
 
         /// The time that it took itself, without waiting for other modules.
         public var own: Int64 { spans.reduce(0) { $0 + ($1.phase == .waiting ? 0 : $1.microseconds) } }
@@ -97,6 +108,10 @@ extension StartTimeline.Row {
         ready = time("ready")
         ended = time("ended")
         begun = time("spawned") ?? connected
+        marks = (json["marks"]?.array ?? []).compactMap { mark in
+            guard let name = mark["name"]?.string, let at = mark["at"]?.integer else { return nil }
+            return .init(name: name, at: at)
+        }
         guard !isResumed else { return }
         let steps: [(StartTimeline.Phase, from: Int64?, to: Int64?)] = [
             (.connect, time("spawned"), connected), (.waiting, connected, time("setUpBegun")),

@@ -11,6 +11,7 @@ public struct TimelineSVG {
     private let labels: Double
     private let range: ClosedRange<Int64>
     private let critical: Set<String>
+    private let hasMarks: Bool
     private var document: SVGDocument
 
     /// Returns the picture; the same timeline gives the same bytes.
@@ -23,6 +24,7 @@ public struct TimelineSVG {
     private init(_ timeline: StartTimeline, _ theme: Theme) {
         self.timeline = timeline
         range = timeline.range
+        hasMarks = timeline.rows.contains { !$0.marks.isEmpty }
         critical = Set(timeline.criticalPath.map(Self.key))
         let names = timeline.rows.map { TextWidth.of(Card.cut($0.name, to: 30), size: 12, isBold: true) }
         labels = max(90, names.max() ?? 0) + 2 * Self.margin
@@ -30,7 +32,9 @@ public struct TimelineSVG {
         document = SVGDocument(
             width: (labels + Self.plot + Self.right).rounded(.up),
             height: Self.head + Double(rows) * Self.rowHeight + 52, title: "The start of \(timeline.app)", theme: theme,
-            rules: Self.rules)
+            rules: { [hasMarks] palette in
+                Self.rules(palette) + (hasMarks ? [(".mark", "stroke: \(palette.text); stroke-width: 1.5")] : [])
+            })
     }
 
     private static func rules(_ palette: Palette) -> [(String, String)] {
@@ -122,6 +126,13 @@ public struct TimelineSVG {
                 "\(span.phase.rawValue)\(span.isCut ? " cut" : "")\(isCritical ? " critical" : "")", radius: 2,
                 tip: "\(row.name) \(span.phase.rawValue): \(StartTimeline.text(span.microseconds))")
         }
+        // A mark that came after the picture's end has no place.
+        for mark in row.marks where mark.at >= begin && x(mark.at, from: begin) <= end {
+            document.path(
+                "M\(SVGDocument.number(x(mark.at, from: begin))) \(SVGDocument.number(y + 3))"
+                    + "V\(SVGDocument.number(y + Self.rowHeight - 3))", "mark",
+                tip: "\(row.name) \(mark.name): +\(StartTimeline.text(row.microseconds(to: mark)))")
+        }
         drawEnd(of: row, begin, base, isLate: isLate)
     }
 
@@ -158,6 +169,9 @@ public struct TimelineSVG {
             document.text(text, at: Point(x + 24, y + 4), size: 11, "dim")
             x += 24 + TextWidth.of(text, size: 11) + 20
         }
+        guard hasMarks else { return }
+        document.path("M\(SVGDocument.number(x + 9)) \(SVGDocument.number(y - 7))v14", "mark")
+        document.text("a module's own mark", at: Point(x + 24, y + 4), size: 11, "dim")
     }
 }
 

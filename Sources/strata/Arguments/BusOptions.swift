@@ -8,11 +8,25 @@ public import StrataPictures
 struct SocketOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The bus's socket. Default: STRATA_SOCKET, or the only one in the default folder.", valueName: "path"),
+            "The bus's socket. Default: STRATA_SOCKET, or the only one in the default folders, of several that of "
+                + "./strata.yaml's app.",
+            valueName: "path"),
         completion: .file())
     var socket: String?
 
-    func connect() throws(Failure) -> CommandClient { try BusChoice.connect(socket) }
+    @Option(
+        help: ArgumentHelp("The app whose bus it is, in the default folders.", valueName: "name"),
+        completion: LiveNames.apps)
+    var app: String?
+
+    func validate() throws {
+        if socket != nil, app != nil { throw ValidationError("Use only one of --socket and --app.") }
+    }
+
+    /// The choice that the options make.
+    var choice: BusChoice { BusChoice(socket: socket, app: app) }
+
+    func connect() throws(Failure) -> CommandClient { try choice.connect() }
 }
 
 /// How a command shows its answer.

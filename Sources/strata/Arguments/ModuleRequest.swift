@@ -28,7 +28,7 @@ struct ModuleRequest: ParsableArguments {
         let connection = try bus.connect()
         let body: [UInt8]
         do throws(Failure) { body = try connection.send(request, "\(doing) \(module)") } catch {
-            throw suggesting(error, for: module, connection)
+            throw Self.suggesting(error, for: module, connection)
         }
         let answer = Answer(output)
         if answer.isForPrograms { return try answer.show(body) }
@@ -36,7 +36,7 @@ struct ModuleRequest: ParsableArguments {
     }
 
     /// Adds the nearest names to an error about an unknown module.
-    private func suggesting(_ failure: Failure, for module: String, _ connection: CommandClient) -> Failure {
+    static func suggesting(_ failure: Failure, for module: String, _ connection: CommandClient) -> Failure {
         guard failure.code == .unknownModule, let names = try? connection.modules().map(\.name) else { return failure }
         var failure = failure
         failure.message += InterfaceActions.hint(

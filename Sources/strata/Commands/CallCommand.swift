@@ -114,6 +114,6 @@ struct Open: ParsableCommand {
         var request = Request(.open, to: url)
         request.limit(timeout)
         trace.begin(&request)
-        try Answer(output).showReplies(to: request, BusChoice.connect(bus.socket, opening: url))
+        try Answer(output).showReplies(to: request, bus.choice.connect(opening: url))
     }
 }

@@ -28,7 +28,7 @@ struct CanOpen: ParsableCommand {
     func run() throws {
         let answer = Answer(output)
         let connection: CommandClient
-        do throws(Failure) { connection = try BusChoice.connect(bus.socket, opening: url) } catch {
+        do throws(Failure) { connection = try bus.choice.connect(opening: url) } catch {
             // No bus would open such a URL, so the answer is no.
             guard let code = error.code, code == .badURL || code == .unknownScheme else { throw error }
             let message = error.message.trimmingPrefix("\(code): ")

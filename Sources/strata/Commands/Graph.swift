@@ -94,7 +94,7 @@ struct Graph: ParsableCommand {
             throw Failure(
                 .usage,
                 "\(manifest) belongs to the app \(graph.app), and the bus at \(connection.path) to "
-                    + "\(connection.welcome.app): give the right manifest, or the right bus with --socket")
+                    + "\(connection.welcome.app): give the right manifest, or the right bus with --app or --socket")
         }
         var traffic = SeenTraffic(
             levels: try connection.ask("bus/levels"), interfaces: try connection.interfaces())

@@ -48,7 +48,7 @@ struct Metrics: ParsableCommand {
     }
 
     private func serve(on address: ListenAddress) throws {
-        let path = try BusChoice.path(bus.socket)
+        let path = try bus.choice.path()
         let loop: Loop
         do throws(SystemError) { loop = try Loop() } catch { throw Failure(.usage, "\(error)") }
         let server = MetricsServer(loop, bus: path)

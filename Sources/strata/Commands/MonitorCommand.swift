@@ -79,7 +79,7 @@ struct MonitorCommand: ParsableCommand {
 
     /// Writes a line for a program: what the bus sent, and how long an answer took. A number of
     /// missed frames gets a line of its own if the frame after them isn't wanted.
-    private static func tell(_ body: [UInt8], _ frame: SeenFrame, _ isWanted: Bool) {
+    static func tell(_ body: [UInt8], _ frame: SeenFrame, _ isWanted: Bool) {
         guard isWanted else {
             if frame.missed > 0 { StandardOutput.write(line: #"{"missed":\#(frame.missed)}"#) }
             return
@@ -100,13 +100,7 @@ struct MonitorCommand: ParsableCommand {
         let painter = Painter.standardOutput
         if let body = JSONText.member("body", of: body), let shown = JSONText.pretty(body, painter, indent: 2) {
             StandardOutput.write(line: "    \(shown)")
-        } else if let reason = frame.json["omitted"]?.string {
-            let why =
-                switch reason {
-                case "size": "over 64 KiB, or over the frame's limit"
-                case "room": "the bus had no room for it"
-                default: "not JSON of at most 4,096 values"
-                }
+        } else if let why = frame.omission {
             StandardOutput.write(line: painter.paint("    the body was left out: \(why)", .dim))
         }
     }

@@ -115,15 +115,80 @@ struct Notify: ParsableCommand {
         guard !answer.isForPrograms, let count = (try? JSON(parsing: body))?["recipients"]?.integer else {
             return try answer.show(body)
         }
-        if count == 0 { remark(on: name, connection) }
+        if count == 0 {
+            let known = KnownNames(connection)
+            if !known.contains(name) { known.remark(on: name, "No module here observes") }
+        }
         StandardOutput.write(line: count == 1 ? "1 notice was queued" : "\(count) notices were queued")
     }
+}
 
-    /// Suggests a name if no module here knows the given one.
-    private func remark(on name: String, _ connection: CommandClient) {
-        let known = (try? connection.ask("bus/names"))?["notifications"]?.array?.compactMap(\.string) ?? []
-        guard !known.contains(name) else { return }
-        StandardError.write(
-            "No module here observes \(name).\(InterfaceActions.hint(nearestNames(to: name, in: known)))")
+/// `strata report`: reports to one module as an operator.
+struct ReportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Reports a notification to one module, and prints how many observers answered.",
+        discussion: """
+            EXAMPLE
+              strata report Log note.saved '{"id": 7}'
+              strata report Catalog item.changed --object item/7
+
+            It waits until all observers in the module have answered. The first error of one of \
+            them is the report's.
+            """)
+
+    @Argument(help: "The module.", completion: LiveNames.modules)
+    var module: String
+
+    @Argument(help: "The notification's name.", completion: LiveNames.notifications)
+    var name: String
+
+    @Argument(help: ArgumentHelp("Its params; - reads them from stdin. Default: null.", valueName: "json"))
+    var params: String?
+
+    @Option(help: "The object that it is about, for observers that filter on it.")
+    var object: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long the observers may take: an integer with ms, s, m or h. Default: 30s.", valueName: "time"))
+    var timeout: Milliseconds?
+
+    @OptionGroup var output: OutputOption
+    @OptionGroup var bus: SocketOption
+
+    func run() throws {
+        var request = Request(.report, to: module, body: try Params.read(params), deadline: timeout?.value)
+        request.members = [("name", try CheckedName.read(name))]
+        if let object { request.members.append(("object", object)) }
+        let connection = try bus.connect()
+        let body: [UInt8]
+        do throws(Failure) { body = try connection.send(request, "reporting to \(module)") } catch {
+            throw ModuleRequest.suggesting(error, for: module, connection)
+        }
+        let answer = Answer(output)
+        guard !answer.isForPrograms, let count = (try? JSON(parsing: body))?["observers"]?.integer else {
+            return try answer.show(body)
+        }
+        if count == 0 { KnownNames(connection).remark(on: name, "\(Printable.line(module)) doesn't observe") }
+        StandardOutput.write(line: count == 1 ? "1 observer answered" : "\(count) observers answered")
+    }
+}
+
+/// The names of notifications that the modules of a bus observe, or that rows broadcast.
+struct KnownNames {
+    private let names: [String]
+
+    init(_ connection: CommandClient) {
+        names = (try? connection.ask("bus/names"))?["notifications"]?.array?.compactMap(\.string) ?? []
+    }
+
+    func contains(_ name: String) -> Bool { names.contains(name) }
+
+    /// Says on stderr what is wrong with a name, and suggests the nearest ones.
+    /// - Parameter what: the words before the name.
+    func remark(on name: String, _ what: String) {
+        let near = nearestNames(to: name, in: names.filter { $0 != name })
+        StandardError.write("\(what) \(name).\(InterfaceActions.hint(near))")
     }
 }

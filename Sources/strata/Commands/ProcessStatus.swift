@@ -122,7 +122,8 @@ struct ProcessStatus: ParsableCommand {
             let row = cause.row
             let end = cause.lastEnd.map { "\($0.exit), \(Duration.short(milliseconds: now - ($0.at ?? now))) ago" }
             table.add([
-                .init(row.name, .bold), .init(row.state, .ofState(row.state)), .count(cause.restarts, .yellow),
+                .init(row.name, .bold), .init(state(row), row.isHung ? .yellow : .ofState(row.state)),
+                .count(cause.restarts, .yellow),
                 .init(end ?? "–"), .init(explanation(cause)),
             ])
         }
@@ -152,10 +153,14 @@ struct ProcessStatus: ParsableCommand {
         return "\(quarantined.action) is quarantined for \(left) more (\(quarantined.deaths) deaths)"
     }
 
+    private static func state(_ module: ModuleRow) -> String {
+        module.state + (module.isHung ? ", hung" : "") + (module.isPending ? ", pending" : "")
+    }
+
     private static func row(_ module: ModuleRow, now: Int64) -> [Table.Cell] {
         [
             .init(module.name, .bold), .init(module.level), .init("\(module.priority)"),
-            .init(module.isPending ? "\(module.state), pending" : module.state, .ofState(module.state)),
+            .init(state(module), module.isHung ? .yellow : .ofState(module.state)),
             .init(module.pid.map { "\($0)" } ?? "–"),
             .init(module.uptime(at: now).map(Duration.short) ?? "–"), .count(module.restarts, .yellow),
             .count(module.open), .count(module.waiting), .count(module.queued),

@@ -16,8 +16,8 @@ struct RootCommand: ParsableCommand {
               strata ps                                 its modules
               strata call Catalog/list '{"limit": 3}'   calls an action
 
-            The bus is the one that --socket or STRATA_SOCKET names, else the only one \
-            in the default folder.
+            The bus is the one that --socket, --app or STRATA_SOCKET names, else the only one \
+            in the default folders, of several the one of ./strata.yaml's app.
 
             Exit codes: 0 done; 1 the answer was an error; 2 bad usage, a bad manifest or an \
             unusable path; 3 no bus, or one that runs already.
@@ -40,7 +40,11 @@ struct RootCommand: ParsableCommand {
                     Metrics.self,
                 ]),
             CommandGroup(
-                name: "Message", subcommands: [CallCommand.self, Open.self, CanOpen.self, Emit.self, Notify.self]),
+                name: "Message",
+                subcommands: [
+                    CallCommand.self, Open.self, CanOpen.self, Emit.self, Notify.self, ReportCommand.self,
+                    Observe.self, Wait.self,
+                ]),
             CommandGroup(name: "Shell", subcommands: [Completions.self, Manual.self]),
         ])
 

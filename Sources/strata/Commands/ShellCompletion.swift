@@ -80,11 +80,16 @@ enum LiveNames {
         return connection.welcome.schemes.flatMap { scheme in places.map { "\(scheme)://\($0)" } }
     }
 
+    /// The apps whose buses run. None of them is asked.
+    static let apps = CompletionKind.custom { _, _, _ in
+        SocketSearch(runtimeFolder: Environment["XDG_RUNTIME_DIR"]).live.map(\.app).filter(isPlain).map(written)
+    }
+
     private static func offering(
         _ find: @escaping @Sendable (CommandClient) throws -> [String]
     ) -> CompletionKind {
         .custom { words, _, _ in
-            guard let connection = try? BusChoice.connect(socket(in: words), patience: patience) else { return [] }
+            guard let connection = try? choice(in: words).connect(patience: patience) else { return [] }
             return ((try? find(connection)) ?? []).filter(isPlain).map(written)
         }
     }
@@ -107,11 +112,16 @@ enum LiveNames {
         CompletionShell.requesting == .zsh ? name.replacing(":", with: "\\:") : name
     }
 
-    /// Returns the value of `--socket` in a line that is still being typed.
-    private static func socket(in words: [String]) -> String? {
+    /// Returns the bus that a line means which is still being typed.
+    private static func choice(in words: [String]) -> BusChoice {
+        BusChoice(socket: value(of: "--socket", in: words), app: value(of: "--app", in: words))
+    }
+
+    /// Returns the value of an option; nil if the line doesn't have it.
+    private static func value(of option: String, in words: [String]) -> String? {
         for (index, word) in words.enumerated() {
-            if word == "--socket", index + 1 < words.count { return unquoted(words[index + 1]) }
-            if word.hasPrefix("--socket=") { return unquoted(String(word.dropFirst("--socket=".count))) }
+            if word == option, index + 1 < words.count { return unquoted(words[index + 1]) }
+            if word.hasPrefix("\(option)=") { return unquoted(String(word.dropFirst(option.count + 1))) }
         }
         return nil
     }

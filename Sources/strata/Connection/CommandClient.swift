@@ -32,16 +32,20 @@ final class CommandClient {
     var welcome: Welcome { client.welcome! }  // because `init` waits for it
 
     /// Sends a request and waits for its final answer.
-    /// - Parameter activity: what is waited for, such as `starting Storage`.
+    /// - Parameters:
+    ///   - activity: what is waited for, such as `starting Storage`.
+    ///   - onTaken: called when the bus has taken a request that continues, such as a monitor's.
     /// - Throws: `answer` for an error, `noBus` if the connection ended.
-    func send(_ request: Request, _ activity: String? = nil) throws(Failure) -> [UInt8] {
+    func send(
+        _ request: Request, _ activity: String? = nil, onTaken: (() -> Void)? = nil
+    ) throws(Failure) -> [UInt8] {
         try waiting(activity) { progress throws(ClientError) in
             var shown = request
             shown.onPartial = { body in
                 progress?.end()
                 request.onPartial(body)
             }
-            return try client.send(shown)
+            return try client.send(shown, onTaken: onTaken)
         }
     }
 

@@ -10,8 +10,15 @@ struct SocketSearch {
         var finding: String
     }
 
-    /// The sockets that a bus listens on, in order.
-    private(set) var live: [String] = []
+    /// A socket that a bus listens on.
+    struct Bus {
+        var path: String
+        /// The app that the socket is named after.
+        var app: String { String(path.split(separator: "/").last?.dropLast(".sock".count) ?? "") }
+    }
+
+    /// The buses, in order of their folders and names.
+    private(set) var live: [Bus] = []
     /// Each place that was looked at, even without a socket.
     private(set) var places: [Place] = []
 
@@ -67,7 +74,7 @@ struct SocketSearch {
         let finding: String
         switch path.utf8.count <= SocketAddress.longestPath ? SocketAddress.occupant(path) : .unknown(ENAMETOOLONG) {
         case .live:
-            live.append(path)
+            live.append(Bus(path: path))
             finding = "a bus"
         case .dead: finding = "a dead socket: its broker has ended"
         case .foreign: finding = "not a socket"

@@ -20,6 +20,7 @@ struct TimelineTable {
         let hasBars = room >= Self.narrowestBar
         (hasBars ? table(bar: room) : plain).print(painter)
         for row in timeline.rows { explain(row) }
+        for row in timeline.rows where !row.marks.isEmpty { showMarks(of: row) }
         if hasBars {
             let legend = StartTimeline.Phase.allCases.map { phase in
                 "\(painter.paint(Self.sign(phase), Self.colour(phase))) \(painter.paint(Self.word(phase), .dim))"
@@ -82,6 +83,13 @@ struct TimelineTable {
         }
         if !row.reason.isEmpty { text += ": \(row.reason)" }
         StandardOutput.write(line: painter.paint(Printable.line(text), row.ended == nil ? .yellow : .red))
+    }
+
+    /// Lists what a module has marked itself, with the times since its own beginning.
+    private func showMarks(of row: StartTimeline.Row) {
+        let marks = row.marks.map { "\($0.name) +\(StartTimeline.text(row.microseconds(to: $0)))" }
+        let text = Printable.line("\(row.name) marked \(marks.joined(separator: ", "))")
+        for line in Paragraph.lines(text, width: Table.terminalWidth) { StandardOutput.write(line: line) }
     }
 
     // MARK: bars

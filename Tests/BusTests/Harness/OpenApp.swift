@@ -51,6 +51,7 @@ struct OpenApp {
                 "urls": [["host": "shop", "path": "/item/:id", "to": "Shop/item"]],
                 "observes": ["sold"], "events": ["day.ended"],
             ])
+        try owner.asked("bus/mark", ["name": "filled"])
         caller = try bus.module(
             "Bee", ["observes": ["price", ["name": "stock", "object": "pears", "keep": "latest"]]])
         tool = try bus.operator()

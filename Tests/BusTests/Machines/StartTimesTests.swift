@@ -27,6 +27,18 @@ struct StartTimesTests {
         #expect(!times.has(.spawned))
     }
 
+    @Test func ownMarksAreKeptInOrderUpToTheLimit() {
+        var times = StartTimes(spawnedAt: 1_000_000, now: moment(500, wall: 1_000_000))
+        for number in 0..<UInt64(StartTimes.mostOwnMarks) {
+            // The wall clock doesn't matter.
+            let isNoted = times.note(own: "again", at: moment(600 + number, wall: 5))
+            #expect(isNoted)
+        }
+        let isNoted = times.note(own: "one more", at: moment(900, wall: 5))
+        #expect(!isNoted && times.ownMarks.count == 64 && times.ownMarks.allSatisfy { $0.name == "again" })
+        #expect(times.ownMarks.map { times.wall($0) } == (0..<64).map { 1_000_100 + $0 })
+    }
+
     @Test func aSpawnBeforeTheClockBeganIsKeptAsItWasSaid() {
         let times = StartTimes(spawnedAt: 7, now: moment(5, wall: 1_000))
         #expect(times.isOf(spawnedAt: 7) && !times.isOf(spawnedAt: 8))

@@ -299,6 +299,37 @@ struct LauncherTests {
         for pid in pids { #expect(kill(Int32(pid), 0) != 0) }
     }
 
+    @Test(.promise("M.16")) func aHangThatTheBrokerTellsIsALineAndNoRestart() throws {
+        let app = try LauncherFixture()
+        try app.module("A")
+        try app.start()
+        try app.getReady("A")
+        let pid = app.broker.pid(of: "A")
+        func tell(_ body: JSON, from: String = "bus") throws -> Result<JSON, BusError> {
+            var answer: Result<JSON, BusError>?
+            app.broker.ask("hung", body, from: from) { answer = $0 }
+            try app.until { answer != nil }
+            return answer!
+        }
+        #expect(throws: Never.self) {
+            try tell(["module": "A", "hung": true, "reason": "it did not\u{1B} answer"]).get()
+        }
+        let hangs = #"hangs: it did not\u001b answer; it isn't restarted, as its row says (ping: restart: false)"#
+        #expect(app.lines.last?.hasSuffix(hangs) == true, "\(app.lines)")
+        #expect(throws: Never.self) { try tell(["module": "A", "hung": false]).get() }
+        #expect(app.lines.last?.hasSuffix("answers its pings again") == true, "\(app.lines)")
+        let count = app.lines.count
+        for (body, from, code) in [
+            (["module": "A", "hung": true], "operator", ErrorCode.unknownAction),
+            (["module": "B", "hung": true], "bus", .unknownModule), (["hung": true], "bus", .badParams),
+        ] as [(JSON, String, ErrorCode)] {
+            let error = #expect(throws: BusError.self) { try tell(body, from: from).get() }
+            #expect(error?.code == code)
+        }
+        #expect(app.lines.count == count && app.broker.pid(of: "A") == pid)
+        try app.end()
+    }
+
     /// The broker ends when it has read the last messages, and not before.
     @Test(.promise("M.73")) func theBrokerIsLeftWhenItHasReadTheLastWords() throws {
         let app = try LauncherFixture()

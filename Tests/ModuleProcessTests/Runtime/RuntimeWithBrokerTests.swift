@@ -27,6 +27,9 @@ struct RuntimeWithBrokerTests {
                 tracks += 1
             }
             #expect(tracks == 100)
+            try await bus.mark("tracks read")
+            let unnamed = await #expect(throws: BusError.self) { try await bus.mark("") }
+            #expect(unnamed?.code == .badParams)
             // Down the table, and never back up.
             let library = app.bus(of: LibraryModule.self)
             try library.broadcast(Library.TrackRemoved(id: 4))

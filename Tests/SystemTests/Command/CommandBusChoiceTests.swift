@@ -1,4 +1,5 @@
 import Foundation
+import StrataTesting
 import Testing
 
 extension SharedFolderTests {
@@ -72,8 +73,8 @@ extension SharedFolderTests {
             }
             let unclear = try await CommandRun.of(["ps"], environment: environment)
             #expect(unclear.status == 2)
-            #expect(unclear.error.contains("--socket"))
-            #expect(unclear.error.contains("  \(one.path)\n  \(two.path)\n"))
+            #expect(unclear.error.contains("--app or --socket"))
+            #expect(unclear.error.contains("  one: \(one.path)\n  two: \(two.path)\n"))
 
             let opened = try await CommandRun.of(["open", "TWO://host/x"], environment: environment)
             #expect(opened.output == "\"TWO://host/x\"\n")
@@ -85,6 +86,60 @@ extension SharedFolderTests {
             let neither = try await CommandRun.of(["open", "three://host/x"], environment: environment)
             #expect(neither.status == 1)
             #expect(neither.error.hasPrefix("strata: unknown-scheme: "))
+        }
+
+        @Test(.promise("M.94")) func anAppIsFoundByItsName() async throws {
+            let (folder, environment) = try runtimeFolder()
+            let one = FakeBus(at: "\(folder.path)/strata/one.sock") { _ in [.reply(#"{"levels":[]}"#)] }
+            let two = FakeBus(at: "\(folder.path)/strata/two.sock") { _ in [.reply(#"{"levels":[]}"#)] }
+            defer {
+                one.close()
+                two.close()
+            }
+            // The option beats the variable, too.
+            let variables = environment.merging(["STRATA_SOCKET": one.path]) { given, _ in given }
+            let run = try await CommandRun.of(["levels", "--app", "two"], environment: variables)
+            #expect(run.status == 0 && one.asked.isEmpty && two.asked.map(\.to) == ["bus/levels"], "\(run)")
+            let opened = try await CommandRun.of(["can-open", "app://x/y", "--app=one"], environment: environment)
+            #expect(one.asked.first?.to == "bus/canOpen" && two.asked.count == 1, "\(opened)")
+            let unknown = try await CommandRun.of(["levels", "--app", "twoo"], environment: environment)
+            #expect(unknown.status == 3)
+            #expect(
+                unknown.error == """
+                    strata: no bus of the app twoo is in the default folders; these are running:
+                      one: \(one.path)
+                      two: \(two.path)
+                    Did you mean two?
+
+                    """)
+            let both = try await CommandRun.of(["levels", "--app", "one", "--socket", one.path])
+            #expect(both.status == 2 && both.error.contains("Use only one of --socket and --app."), "\(both)")
+        }
+
+        /// The name counts, even if the manifest has errors that `strata reload` would report.
+        @Test(
+            .promise("M.94"),
+            arguments: [
+                ("app: two\n", true), ("app: two\nmoduls: 3\nmodules: {A: {level: x}}\n", true),
+                ("app: three\n", false),
+                ("app: 2\n", false), ("app: [two]\n", false), ("app: {two\n", false), ("", false),
+            ])
+        func ofSeveralTheManifestHereChooses(text: String, isClear: Bool) throws {
+            let (folder, environment) = try runtimeFolder()
+            let one = FakeBus(at: "\(folder.path)/strata/one.sock", schemes: ["x"]) { _ in [.reply("{}")] }
+            let two = FakeBus(at: "\(folder.path)/strata/two.sock", schemes: ["x"]) { _ in [.reply("{}")] }
+            defer {
+                one.close()
+                two.close()
+            }
+            _ = try folder.file("strata.yaml", text)
+            for words in [["levels"], ["open", "x://a/b"]] {
+                let run = try ChildProgram(
+                    try BuiltExecutable.path("strata"), words, environment: environment, folder: folder.path)
+                #expect(try run.wait() == .exit(isClear ? 0 : 2), "\(run.outputText)")
+                if !isClear { #expect(run.outputText.contains("  two: \(two.path)")) }
+            }
+            #expect(one.asked.isEmpty && two.asked.count == (isClear ? 2 : 0))
         }
 
         @Test(.promise("M.86")) func theOptionBeatsTheVariable() async throws {

@@ -22,9 +22,11 @@ struct CommandCompletionTests {
 
     /// Returns what bash offers for the last word, with a bus that knows some. The bus has half a
     /// second to answer, so a busy machine may need some tries.
-    private func offered(_ words: String..., socket: String) throws -> Set<String> {
+    private func offered(
+        _ words: String..., socket: String, _ variables: [String: String] = [:]
+    ) throws -> Set<String> {
         for _ in 0..<20 {
-            let offered = try offeredAtOnce(words, socket: socket)
+            let offered = try offeredAtOnce(words, socket: socket, variables)
             if !offered.isEmpty { return offered }
         }
         return []
@@ -32,7 +34,9 @@ struct CommandCompletionTests {
 
     /// Returns what bash offers for the last word. The words are split at colons, as bash does
     /// it.
-    private func offeredAtOnce(_ words: [String], socket: String) throws -> Set<String> {
+    private func offeredAtOnce(
+        _ words: [String], socket: String, _ variables: [String: String] = [:]
+    ) throws -> Set<String> {
         let strata = try BuiltExecutable.path("strata")
         let bash = try ChildProgram(
             "/bin/bash",
@@ -46,7 +50,7 @@ struct CommandCompletionTests {
                 printf '%s\\n' "${COMPREPLY[@]}"
                 """,
                 strata,
-            ] + words, environment: ["STRATA_SOCKET": socket])
+            ] + words, environment: variables.merging(["STRATA_SOCKET": socket]) { given, _ in given })
         let end = try bash.wait()
         try #require(end == .exit(0), "\(bash.outputText)")
         return Set(bash.outputText.split(separator: "\n").map(String.init))
@@ -73,9 +77,26 @@ struct CommandCompletionTests {
             #expect(try offered("strata", "call", "Notes/l", socket: socket) == ["Notes/list"])
             #expect(try offered("strata", "emit", "", socket: socket) == ["app.reload", "lid.shut"])
             #expect(try offered("strata", "notify", "n", socket: socket) == ["note.added"])
+            #expect(try offered("strata", "report", "N", socket: socket) == ["Notes"])
+            #expect(try offered("strata", "observe", "n", socket: socket) == ["note.added"])
+            #expect(try offered("strata", "wait", "n", socket: socket) == ["note.added"])
             #expect(try offered("strata", "monitor", "--name", "l", socket: socket) == ["lid.shut"])
             #expect(try offered("strata", "monitor", "--module", "S", socket: socket) == ["Storage"])
         }
+    }
+
+    /// The line's own choice of the bus counts.
+    @Test func appsAreOfferedAndChooseTheBus() throws {
+        let folder = try StrataTesting.TemporaryFolder()
+        let path = "\(folder.path)/strata"
+        try #require(mkdir(path, 0o700) == 0)
+        let buses = ["one", "two"].map { FakeBus(at: "\(path)/\($0).sock", script: Self.script) }
+        defer { for bus in buses { bus.close() } }
+        let variables = ["XDG_RUNTIME_DIR": folder.path]
+        #expect(try offered("strata", "ps", "--app", "t", socket: "/nowhere", variables).contains("two"))
+        #expect(
+            try offered("strata", "stop", "--app", "two", "N", socket: "/nowhere", variables) == ["Notes"])
+        #expect(buses[0].asked.isEmpty && !buses[1].asked.isEmpty)
     }
 
     @Test func urlsAreOfferedThoughBashSplitsThem() throws {

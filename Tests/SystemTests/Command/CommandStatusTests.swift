@@ -86,6 +86,21 @@ struct CommandStatusTests {
         #expect(run.lines[0].hasPrefix("MODULE") && !run.lines[0].contains("LEVEL") && run.lines[1].contains("… "))
     }
 
+    @Test(.promise("M.64")) func aModuleThatHangsIsShownWithItsReason() async throws {
+        let modules =
+            #"{"modules":[{"name":"A","state":"ready","hungSince":5,"reason":"it did not answer","pending":["run"]}]}"#
+        let script: FakeBus.Script = {
+            $0.to == "bus/modules" ? [.reply(modules)] : [.reply(#"{"reason":"an old one"}"#)]
+        }
+        let (run, _) = try await strata(
+            "ps", environment: ["NO_COLOR": "1"], output: .terminal(columns: 120), script: script)
+        #expect(run.output.contains("  ready, hung, pending  ") && run.output.contains("\nA: it did not answer"))
+        let (why, _) = try await strata(
+            "ps", "--why", environment: ["NO_COLOR": "1"], output: .terminal(columns: 120), script: script)
+        #expect(why.output.contains("ready, hung") && why.output.contains("it did not answer"), "\(why.output)")
+        #expect(!why.output.contains("an old one"))
+    }
+
     /// A broker that was started again knows when the process started.
     @Test(.promise("M.64")) func uptimeIsTheProcesss() async throws {
         let now = Int64(Loop.wallMicroseconds / 1_000)

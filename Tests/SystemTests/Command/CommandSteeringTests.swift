@@ -110,7 +110,10 @@ struct CommandSteeringTests {
         ["emit"], ["emit", "x", "{"], ["emit", "x", "1", "2"], ["emit", "x", "--policy", "most"],
         ["emit", "x", "--timeout", "5"], ["emit", "x", "--timeout", "25h"], ["notify"], ["notify", "x", "{'a'}"],
         ["notify", "x", "--level"], ["start"], ["stop", "A", "B"], ["restart", "A", "--timeout", "soon"],
-        ["start", "A", "--timeout", "-1s"], ["emit", ""], ["notify", ""],
+        ["start", "A", "--timeout", "-1s"], ["emit", ""], ["notify", ""], ["report"], ["report", "A"],
+        ["report", "A", ""], ["report", "A", "x", "{"], ["report", "A", "x", "--timeout", "1"], ["observe"],
+        ["observe", "x", ""], ["observe", "x", "--count", "0"], ["wait"], ["wait", ""],
+        ["wait", "x", "--timeout", "1"],
         ["emit", String(repeating: "n", count: 257)],
     ])
     func badInputIsUsage(arguments: [String]) async throws {
@@ -130,7 +133,41 @@ struct CommandSteeringTests {
         ) { _ in [.reply(#"{"recipients":1}"#)] }
         #expect(run.output == "1 notice was queued\n")
         #expect(asked.first?.body == "[7]")
+        #expect(asked.first?.object == "item/7")
         #expect(asked.first?.level == "topout")
+    }
+
+    @Test(.promise("M.91")) func reportGoesToOneModuleAndCountsItsObservers() async throws {
+        let (run, asked) = try await strata(
+            "report", "Log", "note.saved", "[7]", "--object", "notes/7", "--timeout", "2s",
+            environment: ["TERM": "dumb"], output: .terminal(columns: 60)
+        ) { _ in [.reply(#"{"observers":2}"#)] }
+        #expect(run.output == "2 observers answered\n")
+        let report = try #require(asked.first)
+        #expect(report.kind == .report && report.to == "Log" && report.name == "note.saved")
+        #expect(report.object == "notes/7" && report.body == "[7]" && report.deadline == 2_000)
+        let (plain, bare) = try await strata("report", "Log", "x") { _ in [.reply(#"{"observers":0}"#)] }
+        #expect(plain.output == #"{"observers":0}"# + "\n" && plain.error == "")
+        #expect(bare.count == 1 && bare.first?.deadline == nil)
+    }
+
+    @Test(.promise("M.91")) func reportSuggestsNamesAndModules() async throws {
+        let script: FakeBus.Script = { asked in
+            switch asked.to {
+            case "bus/names": [.reply(#"{"notifications":["note.added"]}"#)]
+            case "bus/modules": [.reply(#"{"modules":[{"name":"Export"}]}"#)]
+            case "Export": [.reply(#"{"observers":0}"#)]
+            default: [.error("unknown-module", "no such module")]
+            }
+        }
+        let (unheard, _) = try await strata(
+            "report", "Export", "note.aded", environment: ["TERM": "dumb"], output: .terminal(columns: 60),
+            script: script)
+        #expect(unheard.error == "Export doesn't observe note.aded.\nDid you mean note.added?\n")
+        #expect(unheard.output == "0 observers answered\n" && unheard.status == 0)
+        let (unknown, _) = try await strata("report", "Exprot", "x", script: script)
+        #expect(unknown.error == "strata: unknown-module: no such module\nDid you mean Export?\n")
+        #expect(unknown.status == 1)
     }
 
     @Test(.promise("M.83")) func notifySpeaksAsALevel() async throws {

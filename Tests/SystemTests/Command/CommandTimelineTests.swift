@@ -49,6 +49,18 @@ struct CommandTimelineTests {
         #expect(lines.count == (columns == 80 ? 9 : 8))
     }
 
+    @Test(.promise("M.65")) func marksAreListedBelowTheTable() async throws {
+        let answer = Self.answer.replacing(
+            #""ready":1075000}"#,
+            with:
+                #""ready":1075000,"marks":[{"name":"cache\u001b[2Jloaded","at":1031000},{"name":"idle","at":9001000}]}"#
+        )
+        let (run, _) = try await strata(
+            "timeline", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)
+        ) { _ in [.reply(answer)] }
+        #expect(run.lines.contains(#"Storage marked cache\u001b[2Jloaded +30.0 ms, idle +8.00 s"#), "\(run.output)")
+    }
+
     @Test(.promise("M.65")) func programsGetALineForEachModuleAndOneForTheApp() async throws {
         let (run, _) = try await strata("timeline") { _ in [.reply(Self.answer)] }
         #expect(run.lines.count == 4)

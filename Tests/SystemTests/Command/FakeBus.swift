@@ -11,6 +11,7 @@ final class FakeBus: Sendable {
         var kind: Header.Kind
         var to: String
         var name: String
+        var object: String
         var level: String
         var url: String
         /// Nil if it was not given.
@@ -111,7 +112,8 @@ private final class FakeService {
     private func received(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, _ channel: FrameChannel) {
         let id = header.id
         let asked = FakeBus.Asked(
-            kind: header.kind, to: header.to.text, name: header.name.text, level: header.level.text,
+            kind: header.kind, to: header.to.text, name: header.name.text, object: header.object.text,
+            level: header.level.text,
             url: header.url.text, deadline: header.members.contains(.deadline) ? header.deadline : nil,
             credit: header.members.contains(.credit) ? header.credit : nil,
             meta: header.meta.text, trace: header.trace.text, body: body.text)

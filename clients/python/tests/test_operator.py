@@ -56,6 +56,20 @@ class OperatorTests(BusCase):
             while state["state"] != "absent":
                 state = await within(states.__anext__())
 
+    async def test_it_sees_the_marks_of_a_module(self) -> None:
+        low = await self.start(strata_bus.Module("Low"))
+        await low.mark("cache loaded")
+        await low.mark("cache loaded")
+        await self.assertRefused(low.mark(""), "bad-params", "no")
+        tool = await self.tool()
+        rows = (await tool.call("bus/timeline"))["modules"]
+        marks = next(row for row in rows if row["name"] == "Low")["marks"]
+        self.assertEqual([mark["name"] for mark in marks], ["cache loaded", "cache loaded"])
+        self.assertLessEqual(marks[0]["at"], marks[1]["at"])
+        for _ in range(62):
+            await low.mark("x")
+        await self.assertRefused(low.mark("x"), "overloaded", "no")
+
     async def test_it_monitors(self) -> None:
         low = strata_bus.Module("Low")
         low.action("Low/add")(lambda call: sum(call.params))

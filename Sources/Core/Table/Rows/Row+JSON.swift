@@ -12,6 +12,7 @@ extension AppTable.Row {
         ]
         if let idle { members.append(.init("idle", .count(idle))) }
         if let ping { members.append(.init("ping", .count(ping))) }
+        if !pingRestarts { members.append(.init("pingRestarts", false)) }
         if let user { members.append(.init("user", .count(user))) }
         if !manages.isEmpty { members.append(.init("manages", .strings(manages))) }
         return .object(members)
@@ -20,8 +21,8 @@ extension AppTable.Row {
     init(_ value: TableValue, ranks: Range<Int>) throws(AppTableError) {
         try value.holds([
             "name", "rank", "priority", "start", "restart", "replace", "stop", "provides", "requires", "urls",
-            "observes", "broadcasts", "reports", "emits", "trusted", "idle", "ping", "user", "backoffReset",
-            "manages",
+            "observes", "broadcasts", "reports", "emits", "trusted", "idle", "ping", "pingRestarts", "user",
+            "backoffReset", "manages",
         ])
         self.init(name: try value.required("name").string())
         try value.read("rank", into: &rank) { (v) throws(AppTableError) in try v.rank(in: ranks) }
@@ -32,6 +33,7 @@ extension AppTable.Row {
         try value.read("stop", into: &stop) { (v) throws(AppTableError) in try v.integer() }
         try value.read("idle", into: &idle) { (v) throws(AppTableError) in try v.integer() }
         try value.read("ping", into: &ping) { (v) throws(AppTableError) in try v.integer() }
+        try value.read("pingRestarts", into: &pingRestarts) { (v) throws(AppTableError) in try v.bool() }
         try value.read("user", into: &user) { (v) throws(AppTableError) in try v.integer() }
         try value.read("backoffReset", into: &backoffReset) { (v) throws(AppTableError) in try v.integer() }
         try value.read("provides", into: &provides) { (v) throws(AppTableError) in try v.strings() }

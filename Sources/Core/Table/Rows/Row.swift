@@ -14,8 +14,10 @@ extension AppTable {
         /// How long an on-demand module may be without a request before it is stopped, in
         /// milliseconds.
         public var idle: UInt64?
-        /// How long a ping may stay unanswered before the module is restarted, in milliseconds.
+        /// How long a ping may stay unanswered, in milliseconds; nil if the module isn't pinged.
         public var ping: UInt64?
+        /// Whether the module is then restarted, or only reported.
+        public var pingRestarts = true
         /// The user that the module must run as, if its row names one.
         public var user: UInt32?
         /// `backoff.reset`: how long a death counts, in milliseconds.

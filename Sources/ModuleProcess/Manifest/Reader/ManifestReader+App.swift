@@ -37,7 +37,7 @@ extension ManifestReader {
         adapters(members["adapters"])
     }
 
-    private static func isApp(_ name: String) -> Bool {
+    static func isApp(_ name: String) -> Bool {
         (1...32).contains(name.utf8.count)
             && name.utf8.allSatisfy { byte in
                 switch byte {

@@ -25,7 +25,7 @@ extension ManifestReader {
     private func row(_ members: [String: Field], _ row: inout AppTable.Row) {
         if let rank = level(members["level"]) { row.rank = rank }
         if let priority = integer(members["priority"], Int.min...Int.max, "an integer") { row.priority = priority }
-        if let ping = time(members["ping"], atLeast: 1) { row.ping = ping }
+        ping(members["ping"], &row)
         for (name, field) in interfaces(members["provides"]) {
             row.provides.append(name)
             if let other = providers.updateValue(row.name, forKey: name) {
@@ -58,6 +58,19 @@ extension ManifestReader {
             elements(field).compactMap { element in
                 text(element, Self.moduleRule, where: Name.isModule).map { ($0, element) }
             })
+    }
+
+    /// Reads `ping`: a time, or a mapping with every and restart.
+    private func ping(_ field: Field?, _ row: inout AppTable.Row) {
+        guard let field else { return }
+        guard case .mapping = field.node.content else {
+            row.ping = time(field, atLeast: 1)
+            return
+        }
+        let members = members(field, ["every", "restart"])
+        if members["every"] == nil { fail(field, "expected the key every, a time; found none") }
+        row.ping = time(members["every"], atLeast: 1)
+        if let restarts = bool(members["restart"]) { row.pingRestarts = restarts }
     }
 
     /// Reads an observation: a name, or a mapping with name, object and keep, as in hello.

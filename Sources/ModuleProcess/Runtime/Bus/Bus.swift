@@ -105,6 +105,14 @@ public final class Bus {
         try await call("bus/canOpen", ["url": .string(url)])["open"]?.bool ?? false
     }
 
+    /// Marks a point of this process's start, such as "cache loaded", for `strata timeline`.
+    ///
+    /// The broker notes the time at which the mark arrives. A mark of the same name is another one.
+    /// The module's next start forgets them all.
+    /// - Parameter name: 1 to 256 bytes.
+    /// - Throws: `overloaded` beyond 64 marks in one start; `unknown-action` from an older broker.
+    public func mark(_ name: String) async throws { try await call("bus/mark", ["name": .string(name)]) }
+
     // MARK: Coding
 
     func encode(_ value: some Encodable, for outgoing: borrowing Outgoing) throws -> Body {

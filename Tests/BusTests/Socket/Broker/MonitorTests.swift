@@ -190,6 +190,29 @@ struct MonitorTests {
         }
     }
 
+    @Test(.promise("10.19")) func aNotificationIsShownWithItsObject() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let ant = try bus.module("Ant", ["observes": ["up"]])
+            let cat = try bus.module("Cat", ["observes": ["down"]])
+            let tool = try bus.operator()
+            let id = try monitor(tool)
+            try tool.settle()
+            try ant.broadcast("down", nil, ["object": "7\n8"])
+            try ant.broadcast("down", nil, ["object": ""])
+            try ant.broadcast("down")
+            for _ in 0..<3 { try cat.expectNotice("down") }
+            let report = try cat.report("up", to: "Ant", nil, ["object": "9"])
+            try ant.reply(to: try ant.find(["kind": "notice", "name": "up"]))
+            try cat.expectReply(to: report)
+            let seen = try told(tool, id).filter { $0["name"] != nil }.map { "\($0["kind"]!) \($0["object"] ?? .null)" }
+            #expect(
+                seen == [
+                    #""broadcast" "7\n8""#, #""notice" "7\n8""#, #""broadcast" """#, #""notice" """#,
+                    #""broadcast" null"#, #""notice" null"#, #""report" "9""#, #""notice" "9""#,
+                ])
+        }
+    }
+
     @Test func aCallToBusIsShownBeforeItsEffects() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant", ["events": ["app.reload"]])

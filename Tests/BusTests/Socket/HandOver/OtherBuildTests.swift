@@ -186,6 +186,7 @@ struct OtherBuildTests {
         try check(SeenReports())
         try check(StartTimes())
         try check(StartTimes.Moment())
+        try check(StartTimes.OwnMark())
         try check(ReadyWaiterState())
         try check(Hello.Offer())
         try check(Hello.Interface())

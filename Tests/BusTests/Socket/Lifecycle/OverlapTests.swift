@@ -227,6 +227,7 @@ struct OverlapTests {
             try new.peer.becomeReady()
             try old.peer.refused("bus/register", ["interfaces": ["X": [:]]], with: "shutting-down")
             try old.peer.refused("bus/observe", ["name": "x"], with: "shutting-down")
+            try old.peer.refused("bus/mark", ["name": "x"], with: "shutting-down")
             // But it finishes its work, and may call other peers for it.
             try old.peer.asked("bus/ping")
             try old.peer.reply(to: slow, 1)

@@ -355,4 +355,117 @@ struct SupervisionTests {
             #expect(login.lifecycle.contains("ping"))
         }
     }
+
+    // MARK: ping without a restart
+
+    private func onlyReported(_ row: inout AppTable.Row, every interval: UInt64 = 60) {
+        (row.ping, row.pingRestarts) = (interval, false)
+    }
+
+    private func login(_ bus: TestBus) throws -> JSON {
+        let rows = try bus.operator().asked("bus/modules")["modules"]?.array ?? []
+        return try #require(rows.first { $0["name"] == "Login" })
+    }
+
+    @Test(.promise("11.25", "M.16")) func withoutARestartAHangAndItsEndAreToldOnce() throws {
+        try run({ onlyReported(&$0) }) { bus, cast in
+            let login = try arriveByHand(bus)
+            let since = try self.login(bus)["since"]
+            let watch = try cast.hand.call("bus/watch", nil, ["credit": 100])
+            for _ in 0..<2 {
+                let ping = try login.expectCall("module/ping")
+                let hung = try cast.launcher.expectCall(
+                    "launcher/hung", ["module": "Login", "hung": true], ["from": "bus"])
+                #expect(hung.json["reason"] == "it did not answer a ping within 60 ms")
+                try login.expect(["kind": "cancel", "id": ping.number])
+                #expect(try bus.state(of: "Login") == "ready")
+                let row = try self.login(bus)
+                #expect(row["reason"] == hung.json["reason"] && row["since"] == since, "\(row)")
+                #expect(row["hungSince"]?.integer ?? 0 >= since?.integer ?? .max, "\(row)")
+                let told: JSON = ["module": "Login", "state": "ready", "reason": hung.json["reason"] ?? .null]
+                try cast.hand.find(["kind": "reply", "id": .integer(Int64(watch)), "more": true], body: told)
+                try cast.launcher.reply(to: hung)
+                // It is pinged on, and nothing more is told.
+                for _ in 0..<2 {
+                    try login.expectCall("module/ping")
+                    try login.expect(["kind": "cancel"])
+                }
+                try cast.launcher.expectNothing()
+                #expect(try self.login(bus)["hungSince"] == row["hungSince"])
+                // Any answer counts, also an error.
+                try login.fail(try login.expectCall("module/ping"), "Login.busy")
+                let over = try cast.launcher.expectCall("launcher/hung", ["module": "Login", "hung": false])
+                #expect(over.json["reason"] == nil)
+                let after = try self.login(bus)
+                #expect(after["hungSince"] == nil && after["reason"] == nil && after["since"] == since, "\(after)")
+                // An older launcher doesn't know the action.
+                try cast.launcher.fail(over, "unknown-action")
+            }
+        }
+    }
+
+    /// A launcher that is slow isn't told more and more.
+    @Test(.promise("11.25"), arguments: [true, false]) func theNextPingFollowsTheLaunchersAnswer(ends: Bool) throws {
+        try run({ onlyReported(&$0) }) { bus, cast in
+            let login = try arriveByHand(bus)
+            try login.expectCall("module/ping")
+            let hung = try cast.launcher.expectCall("launcher/hung")
+            try login.expect(["kind": "cancel"])
+            try pass(250, cast)
+            try login.expectNothing()
+            if ends { cast.launcher.close() } else { try cast.launcher.reply(to: hung) }
+            try login.reply(to: try login.expectCall("module/ping"))
+            if ends {
+                // What changes without a launcher is in `bus/modules` alone.
+                try login.expectCall("module/ping")
+                #expect(try self.login(bus)["hungSince"] == nil)
+            } else {
+                try cast.launcher.expectCall("launcher/hung", ["hung": false])
+            }
+        }
+    }
+
+    @Test(.promise("11.25")) func aReloadEndsOrChangesTheReport() throws {
+        for change: (inout AppTable.Row) -> Void in [{ $0.ping = nil }, { $0.pingRestarts = true }] {
+            try run({ onlyReported(&$0) }) { bus, cast in
+                let login = try arriveByHand(bus)
+                try login.expectCall("module/ping")
+                try cast.launcher.reply(to: try cast.launcher.expectCall("launcher/hung"))
+                let next = table { row in
+                    onlyReported(&row)
+                    change(&row)
+                }
+                // The ping that is open now isn't answered, either.
+                try login.find(["kind": "call", "to": "module/ping"])
+                _ = try bus.reload(next)
+                if next.modules[0].ping == nil {
+                    #expect(try self.login(bus)["hungSince"] == nil)
+                    try pass(200, cast)
+                    try cast.launcher.expectNothing()
+                } else {
+                    try cast.launcher.expectCall("launcher/restart", ["module": "Login"])
+                    login.close()
+                    try bus.waitUntil("Login", is: "absent")
+                    #expect(try self.login(bus)["hungSince"] == nil)
+                }
+            }
+        }
+    }
+
+    @Test(.promise("11.25")) func aHangPassesToTheNextProgram() throws {
+        let table = table { onlyReported(&$0) }
+        try TestBus.run(table, executable: try BuiltExecutable.path("strata-broker")) { bus in
+            let launcher = try bus.launcher()
+            let login = try arriveByHand(bus)
+            try login.expectCall("module/ping")
+            let hung = try launcher.expectCall("launcher/hung", ["hung": true])
+            let before = try self.login(bus)
+            try bus.operator().asked("bus/handOver")
+            let after = try self.login(bus)
+            #expect(after["hungSince"] == before["hungSince"] && after["reason"] == before["reason"], "\(after)")
+            try launcher.reply(to: hung)
+            try login.reply(to: try login.find(["kind": "call", "to": "module/ping"]))
+            try launcher.expectCall("launcher/hung", ["hung": false])
+        }
+    }
 }

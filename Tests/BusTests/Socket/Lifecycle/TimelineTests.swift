@@ -137,6 +137,69 @@ struct TimelineTests {
         }
     }
 
+    // MARK: a module's own marks
+
+    private func marks(_ module: String, _ bus: TestBus) throws -> [String?] {
+        (try row(module, bus)["marks"]?.array ?? []).map { $0["name"]?.string }
+    }
+
+    @Test(.promise("10.38")) func aModulesOwnMarksHaveTheirTimes() throws {
+        try MemoryBus.run(.sixModules()) { bus in
+            let ant = try bus.connect("Ant")
+            try ant.hello("Ant")
+            let setUp = try ant.expectCall("module/setUp")
+            // Within its start, as part of it, and after it.
+            #expect(try ant.asked("bus/mark", ["name": "cache\nloaded"], ["parent": setUp.number]) == [:])
+            try ant.reply(to: setUp)
+            try ant.reply(to: try ant.expectCall("module/initialize"))
+            try ant.reply(to: try ant.expectCall("module/didStart"))
+            for _ in 0..<2 { try ant.asked("bus/mark", ["name": "index read", "more": 1]) }
+            let ant0 = try row("Ant", bus)
+            let times = try #require(ant0["marks"]?.array?.map { $0["at"]?.integer ?? 0 })
+            #expect(try marks("Ant", bus) == ["cache\nloaded", "index read", "index read"])
+            #expect(times == times.sorted() && times[0] >= ant0["setUpBegun"]?.integer ?? .max)
+            #expect(times[0] <= ant0["setUpEnded"]?.integer ?? 0 && times[1] >= ant0["ready"]?.integer ?? .max)
+            #expect(try row("Bee", bus)["marks"] == nil)
+        }
+    }
+
+    @Test(.promise("10.38")) func sixtyFourMarksOfUpTo256BytesAreKept() throws {
+        try MemoryBus.run(.sixModules()) { bus in
+            let ant = try bus.module("Ant")
+            for body: JSON? in [
+                nil, [:], ["name": nil], ["name": 1], ["name": ""],
+                ["name": .string(String(repeating: "ä", count: 129))],
+                [],
+            ] { try ant.refused("bus/mark", body, with: "bad-params") }
+            let longest = String(repeating: "ä", count: 128)
+            for _ in 0..<64 { try ant.asked("bus/mark", ["name": .string(longest)]) }
+            try ant.refused("bus/mark", ["name": "one more"], with: "overloaded")
+            #expect(try marks("Ant", bus) == Array(repeating: longest, count: 64))
+            for peer in [try bus.operator(), try bus.launcher()] {
+                try peer.refused("bus/mark", ["name": "x"], with: "forbidden")
+            }
+        }
+    }
+
+    @Test(.promise("10.38")) func theNextStartBeginsWithoutMarks() throws {
+        try MemoryBus.run(.sixModules()) { bus in
+            let ant = try bus.module("Ant")
+            try ant.asked("bus/mark", ["name": "one"])
+            ant.close()
+            try bus.waitUntil("Ant", is: "absent")
+            #expect(try marks("Ant", bus) == ["one"])
+            // The same process comes back.
+            let resumed = try bus.connect("Ant")
+            try resumed.hello("Ant", ["resumed": true])
+            try resumed.asked("bus/mark", ["name": "two"])
+            #expect(try marks("Ant", bus) == ["one", "two"])
+            resumed.close()
+            try bus.waitUntil("Ant", is: "absent")
+            _ = try bus.module("Ant")
+            #expect(try marks("Ant", bus) == [])
+        }
+    }
+
     @Test func theLauncherThatSaysASpawnAgainBeginsNothing() throws {
         try TestBus.run(.testing(.eager("Shop"))) { bus in
             let spawnedAt = Loop.wallMicroseconds - 1_000_000
@@ -155,6 +218,7 @@ struct TimelineTests {
             let hello: JSON = ["interfaces": ["Shop": [:]]]
             let old = try bus.process(of: "Shop", hello)
             try old.peer.becomeReady()
+            try old.peer.asked("bus/mark", ["name": "old"])
             let first = try row("Shop", bus)
             let new = try OtherProcess(bus, "Shop", answersLifecycle: false)
             let spawnedAt = Int64(Loop.wallMicroseconds)
@@ -164,7 +228,9 @@ struct TimelineTests {
             try new.peer.hello("Shop", ["token": "next", "interfaces": ["Shop": [:]]])
             let setUp = try new.peer.expectCall("module/setUp")
             // Until it is ready, the old process's times are reported.
+            try new.peer.asked("bus/mark", ["name": "new"])
             #expect(try row("Shop", bus)["connected"] == first["connected"])
+            #expect(try marks("Shop", bus) == ["old"])
             try new.peer.reply(to: setUp)
             try new.peer.reply(to: try new.peer.expectCall("module/initialize"))
             try new.peer.reply(to: try new.peer.expectCall("module/didStart"))
@@ -172,6 +238,7 @@ struct TimelineTests {
             let second = try row("Shop", bus)
             #expect(known(second) == Self.marks)
             #expect(second["spawned"] == .integer(spawnedAt))
+            #expect(try marks("Shop", bus) == ["new"])
         }
     }
 
@@ -191,6 +258,7 @@ struct TimelineTests {
             let shop = try bus.connect("Shop")
             try shop.hello("Shop", ["token": .string(try bus.vouch(for: "Shop"))])
             let setUp = try shop.expectCall("module/setUp")
+            try shop.asked("bus/mark", ["name": "begun"])
             let before = try timeline(bus)
             try bus.operator().asked("bus/handOver")
             #expect(try timeline(bus) == before)
@@ -198,6 +266,7 @@ struct TimelineTests {
             try shop.settle()
             let after = try row("Shop", bus)
             #expect(known(after) == ["spawned", "connected", "setUpBegun", "setUpEnded"])
+            #expect(try marks("Shop", bus) == ["begun"])
         }
     }
 }
