@@ -51,7 +51,7 @@ struct AppTableJSONTests {
         row.broadcasts = ["storage.changed"]
         row.reports = [.init(module: "Log", names: ["storage.full"])]
         row.emits = ["app.reload"]
-        row.trusted = true
+        (row.trusted, row.required) = (true, true)
         return row
     }
 

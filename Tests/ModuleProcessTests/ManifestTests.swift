@@ -51,6 +51,7 @@ struct ManifestTests {
             reports: {Log: [storage.full]}
             emits: [app.reload]
             trusted: false
+            required: true
           Log:
           Login: {provides: [LoginRouter, Session], level: middle}
         adapters:
@@ -88,6 +89,7 @@ struct ManifestTests {
         storage.broadcasts = ["storage.changed"]
         storage.reports = [.init(module: "Log", names: ["storage.full"])]
         storage.emits = ["app.reload"]
+        storage.required = true
         var log = AppTable.Row(name: "Log")
         log.start = .manual
         var login = AppTable.Row(name: "Login")
@@ -148,7 +150,7 @@ struct ManifestTests {
                 urls: {"Host.A/show/:tip/": XRouter/show, host.a: Router/root, "host.b/show/:x": X/show}
                 observes: [n, {name: m, object: o, keep: latest}]
                 trusted: true
-              B: {run: [b], start: manual, restart: never}
+              B: {run: [b], start: manual, restart: never, required: false}
               C: {start: async}
             adapters: {B: {to: C}, C: {to: X, actions: {go: {params: {a: b}}}}, X: {to: B}}
             """)

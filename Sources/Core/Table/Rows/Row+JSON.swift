@@ -13,6 +13,7 @@ extension AppTable.Row {
         if let idle { members.append(.init("idle", .count(idle))) }
         if let ping { members.append(.init("ping", .count(ping))) }
         if let user { members.append(.init("user", .count(user))) }
+        if required { members.append(.init("required", .bool(true))) }
         return .object(members)
     }
 
@@ -20,6 +21,7 @@ extension AppTable.Row {
         try value.holds([
             "name", "rank", "priority", "start", "restart", "replace", "stop", "provides", "requires", "urls",
             "observes", "broadcasts", "reports", "emits", "trusted", "idle", "ping", "user", "backoffReset",
+            "required",
         ])
         self.init(name: try value.required("name").string())
         try value.read("rank", into: &rank) { (v) throws(AppTableError) in try v.rank(in: ranks) }
@@ -46,6 +48,7 @@ extension AppTable.Row {
         }
         try value.read("emits", into: &emits) { (v) throws(AppTableError) in try v.strings() }
         try value.read("trusted", into: &trusted) { (v) throws(AppTableError) in try v.bool() }
+        try value.read("required", into: &required) { (v) throws(AppTableError) in try v.bool() }
     }
 }
 
