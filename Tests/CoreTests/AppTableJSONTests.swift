@@ -55,7 +55,7 @@ struct AppTableJSONTests {
         row.reports = [.init(module: "Log", names: ["storage.full"])]
         row.emits = ["app.reload"]
         row.manages = ["Plain"]
-        row.trusted = true
+        (row.trusted, row.required) = (true, true)
         return row
     }
 

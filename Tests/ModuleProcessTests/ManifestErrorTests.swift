@@ -190,11 +190,23 @@ struct ManifestErrorTests {
             ("reports: {B: a}", ":4: modules.A.reports.B: expected a list"),
             ("emits: [[]]", ":4: modules.A.emits[0]: expected a name"),
             ("trusted: yes", ":4: modules.A.trusted: expected true or false; found \"yes\""),
+            ("required: 1", ":4: modules.A.required: expected true or false; found 1"),
+            ("required: true", ":4: modules.A.required: expected the key run beside required; found none"),
         ])
     func aBadValueInARowIsNamed(_ line: String, _ start: String) {
         let errors = errors("app: a\nmodules:\n  A:\n    \(line)\n    provides: [I]\n  B: {provides: [J]}\n")
         #expect(errors.count == 1)
         #expect(errors.first?.hasPrefix(start) == true, "\(errors)")
+    }
+
+    @Test(.promise("M.91"), arguments: ["manual", "on-demand"])
+    func onlyWhatTheAppStartsCanBeRequired(start: String) {
+        func found(_ start: String, _ required: Bool) -> [String] {
+            errors(
+                "app: a\nmodules:\n  A: {run: [a], provides: [I], start: \(start), required: \(required)}\n")
+        }
+        #expect(found("async", true) == [] && found("eager", true) == [] && found(start, false) == [])
+        #expect(found(start, true).first?.contains("expected start: eager or async beside required") == true)
     }
 
     /// Guests may have any name that a module may have.

@@ -52,6 +52,7 @@ struct ManifestTests {
             emits: [app.reload]
             manages: [Log, Login]
             trusted: false
+            required: true
           Log:
           Login: {provides: [LoginRouter, Session], level: middle}
         adapters:
@@ -103,6 +104,7 @@ struct ManifestTests {
         storage.reports = [.init(module: "Log", names: ["storage.full"])]
         storage.emits = ["app.reload"]
         storage.manages = ["Log", "Login"]
+        storage.required = true
         var log = AppTable.Row(name: "Log")
         log.start = .manual
         var login = AppTable.Row(name: "Login")
@@ -163,7 +165,7 @@ struct ManifestTests {
                 urls: {"Host.A/show/:tip/": XRouter/show, host.a: Router/root, "host.b/show/:x": X/show}
                 observes: [n, {name: m, object: o, keep: latest}]
                 trusted: true
-              B: {run: [b], start: manual, restart: never}
+              B: {run: [b], start: manual, restart: never, required: false}
               C: {start: async}
             adapters: {B: {to: C}, C: {to: X, actions: {go: {params: {a: b}}}}, X: {to: B}}
             """)

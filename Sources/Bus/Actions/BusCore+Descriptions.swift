@@ -78,6 +78,7 @@ extension BusCore {
             "lastDeath": history.lastDeath.map(describe),
             "setAside": describeQuarantined(of: module),
             "reason": module.reason(for: asking).json,
+            "startFailed": history.startFailure.json,
         ])
     }
 

@@ -64,6 +64,7 @@ extension BusCore {
         return .present([
             "module": .string(module.name), "state": .string(module.life.word), "pid": module.pid,
             "setAside": quarantined.map(\.action).json, "reason": module.reason(for: peer).json,
+            "startFailed": module.history.startFailure.json,
         ])
     }
 }

@@ -131,8 +131,13 @@ extension BusCore {
         if let spawnedAt, process == .starting { noteSpawn(at: spawnedAt, of: module) }
         if module.peer == nil {
             if process != .starting { noteEnd(of: module) }
+            let hasFailed = saysThatStartFailed(process, module)
+            if hasFailed {
+                startFailed(module, reason.isEmpty ? "its process ended before it was ready" : reason)
+            }
             change(module, .processIs(process), module.withDeath(reason))
             if process == .failed || process == .absent { launcherGaveUp(module) }
+            if hasFailed, !canBeWaitedFor(module) { failWaiting(module, unavailable(module)) }
             turnMayHaveChanged()
         }
         return .object([])
@@ -158,7 +163,9 @@ extension BusCore {
     /// Continues after the launcher said `failed` or `absent` and the session has ended, in either
     /// order.
     func launcherGaveUp(_ module: ModuleRecord) {
-        start.leave(module.number)
+        // Without a required row the app ends, and meanwhile no other row goes on.
+        if module.said.verdict != .failed || module.row?.required != true { start.leave(module.number) }
+        module.history.forgetStartFailure()
         if isToStartAgain(module) {
             // The launcher's report was about the process that was stopped.
             startAgain(module)

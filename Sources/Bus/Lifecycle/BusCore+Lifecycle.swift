@@ -61,6 +61,7 @@ extension BusCore {
     /// Begins the start of a module that has said hello.
     func joined(_ module: ModuleRecord, resumed: Bool) {
         module.said.forgetVerdict()
+        module.history.forgetStartFailure()
         change(module, .joined(resumed: resumed))
         if resumed {
             start.didInitialize(module.number)
@@ -106,11 +107,15 @@ extension BusCore {
         guard peer.isOpen else { return }
         let step = Self.action(reaching: reached)
         if case .failure(let error) = answer, error.code != .unknownAction {
-            let why =
-                error.code == .deadlineExceeded
-                ? "did not answer module/\(step) within \(table.startup) ms (startup): its start failed"
-                : "failed in module/\(step): \(error.message) (\(error.code))"
-            return end(peer, .failed, "\(module.name) \(why)")
+            let isLate = error.code == .deadlineExceeded
+            return failStart(
+                of: module, peer,
+                isLate
+                    ? "it did not answer \(step) within \(duration(table.startup))"
+                    : "its \(step) failed: \(error.message) (\(error.code))",
+                isLate
+                    ? "\(module.name) did not answer module/\(step) within \(table.startup) ms (startup): its start failed"
+                    : "\(module.name) failed in module/\(step): \(error.message) (\(error.code))")
         }
         if let successor = module.successor, successor.peer === peer {
             successor.take(.reached(reached))
@@ -182,7 +187,7 @@ extension BusCore {
     }
 
     func startTurnPassed() {
-        start.turnTimedOut()
+        start.turnTimedOut { number in modules.rows.contains { $0.number == number && $0.row?.required == true } }
         turnMayHaveChanged()
     }
 
@@ -198,7 +203,8 @@ extension BusCore {
             turnMayHaveChanged()
             return
         }
-        start.begins(again: module.number)
+        let hasFailed = hasFailedStart(module, reason: reason)
+        if hasFailed { startFailed(module, failure(of: module, reason)) } else { start.begins(again: module.number) }
         let isForGood = module.row?.restart == .never && !wasRetired
         module.take(.sessionEnded(.absent, isForGood: isForGood))
         // Until the launcher reports, it is assumed to restart what it started.
@@ -235,7 +241,9 @@ extension BusCore {
         if module.isRemoved { return module.isReady }
         // Only a launcher starts a retired module again.
         if module.peer != nil { return !module.isRetired || hasLauncher }
-        guard hasLauncher, module.row != nil, stage == .running else { return false }
+        guard hasLauncher, module.row != nil, stage == .running, module.history.startFailure.isEmpty else {
+            return false
+        }
         switch module.said.verdict {
         case .starting, .restarting: return true
         case .failed: return false
@@ -276,6 +284,10 @@ extension BusCore {
         case .away(let absence) where absence.process == .failed:
             why =
                 "failed\(module.reason.isEmpty ? "" : " (\(module.reason))"): see strata ps, then strata start \(module.name)"
+        case .away where !module.history.startFailure.isEmpty:
+            why =
+                "failed to start: \(module.history.startFailure); requests wait for it again when its next process "
+                + "says hello: see strata ps --why \(module.name)"
         case .retired, .ending: why = "is stopping, and no launcher is connected to start it again"
         default:
             why =

@@ -80,6 +80,7 @@ extension BusCore {
         module.session.begin(peer.credentials, events: successor.events, requires: successor.requires)
         module.takeLevel(of: peer)
         module.said.forgetVerdict()
+        module.history.forgetStartFailure()
         beginAnew(module, resumed: false)
         change(module, .wasSucceeded(at: successor.step))
         module.history.take(successor.times)

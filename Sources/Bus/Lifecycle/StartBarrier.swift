@@ -9,7 +9,7 @@ struct StartBarrier {
         /// Its `setUp` has been answered.
         case setUp
         case initialized
-        /// It failed or took too long, so the others don't wait for it.
+        /// Its start failed or took too long, so the others don't wait for it.
         case left
     }
 
@@ -56,7 +56,8 @@ struct StartBarrier {
         if progress[member] == .setUp || progress[member] == .starting { progress[member] = .initialized }
     }
 
-    /// Notes that the member's process died before it was ready, and will be started again.
+    /// Notes that the member's session ended before it was ready, and that the others wait for the
+    /// next one.
     mutating func begins(again member: Int) {
         // After the app's start, a module that restarts holds up no turn.
         if progress[member] == .setUp, turn != .over { progress[member] = .starting }
@@ -66,15 +67,17 @@ struct StartBarrier {
         if let now = progress[member], now != .initialized { progress[member] = .left }
     }
 
-    /// Ends the current turn, because its time has passed. The members that held it up leave.
+    /// Ends the current turn, because its time has passed. The members that held it up leave, except
+    /// those that the others have to wait for.
     @discardableResult
-    mutating func turnTimedOut() -> [Int] {
-        let late: [Int]
+    mutating func turnTimedOut(isRequired: (Int) -> Bool = { _ in false }) -> [Int] {
+        var late: [Int]
         switch turn {
         case .setUp(let group): late = groups[group].filter { progress[$0] == .starting }
         case .initialize(let group): late = groups[group].filter { progress[$0] == .setUp }
         case .notBegun, .over: late = []
         }
+        late.removeAll(where: isRequired)
         for member in late { progress[member] = .left }
         return late
     }
@@ -136,7 +139,7 @@ struct AppStart {
     mutating func didInitialize(_ member: Int) { order.didInitialize(member) }
     mutating func begins(again member: Int) { order.begins(again: member) }
     mutating func leave(_ member: Int) { order.leave(member) }
-    mutating func turnTimedOut() { order.turnTimedOut() }
+    mutating func turnTimedOut(isRequired: (Int) -> Bool) { order.turnTimedOut(isRequired: isRequired) }
 
     /// Returns the turn if it has changed since the last call; else nil.
     mutating func takeTurnChange() -> StartBarrier.Turn? {

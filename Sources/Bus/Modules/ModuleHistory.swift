@@ -16,6 +16,8 @@ struct ModuleHistory: StatePart {
     /// The times of the steps of its last start.
     private(set) var times = StartTimes()
     private(set) var seenReports = SeenReports()
+    /// Why its last start failed; empty if it didn't, and from the next hello on.
+    private(set) var startFailure = ""
 
     /// Notes that its state changed.
     mutating func changed(_ reason: String, at milliseconds: UInt64) {
@@ -43,6 +45,15 @@ struct ModuleHistory: StatePart {
     }
 
     mutating func take(restarts: Int) { self.restarts = restarts }
+
+    /// The bytes that are kept of the reason for a failed start, which may be the module's own words.
+    static let mostOfFailure = 512
+
+    mutating func startFailed(_ why: String) {
+        startFailure = String(decoding: why.utf8.prefix(Self.mostOfFailure), as: UTF8.self)
+    }
+
+    mutating func forgetStartFailure() { startFailure = "" }
 
     // MARK: Deaths
 
@@ -77,6 +88,7 @@ struct ModuleHistory: StatePart {
         try file(7, &times)
         try file(8, &seenReports)
         try file(9, &hungSince)
+        try file(10, &startFailure)
     }
 }
 

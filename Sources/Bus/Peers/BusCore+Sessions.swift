@@ -162,6 +162,7 @@ extension BusCore {
         module.takeLevel()
         removeOffers(of: module)
         if module.row == nil {
+            if hasFailedStart(module, reason: reason) { module.history.startFailed(failure(of: module, reason)) }
             module.take(.sessionEnded(.absent, isForGood: false))
             failWaiting(module, unavailable(module))
             modules.remove(module)

@@ -72,6 +72,6 @@ extension Launcher {
         let pid = Int32(clamping: json["pid"]?.integer ?? 0)
         let reason = json["reason"]?.string ?? ""
         supervisor.saw(quarantined: json["setAside"]?.array?.compactMap(\.string) ?? [])
-        supervisor.saw(state, pid: pid, reason: reason)
+        supervisor.saw(state, pid: pid, reason: reason, startFailed: json["startFailed"]?.string ?? "")
     }
 }

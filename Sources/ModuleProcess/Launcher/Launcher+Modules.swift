@@ -43,6 +43,11 @@ extension Launcher {
         proceed(order.passed(supervisor.name, at: loop.now))
     }
 
+    func startFailed(_ supervisor: Supervisor) {
+        proceed(order.passed(supervisor.name, at: loop.now))
+        sayWhenAllReady()
+    }
+
     func becameReady(_ supervisor: Supervisor, milliseconds: UInt64) {
         console.say(of: supervisor.name, "ready after \(seconds(milliseconds)), process \(supervisor.machine.pid ?? 0)")
         for waiter in waiters.ready(supervisor.name) { link.client.reply(waiter.id) }
@@ -58,6 +63,9 @@ extension Launcher {
         case .absent(let reason): console.say(of: supervisor.name, "stopped: \(reason)")
         case .failed(let reason, let lines):
             console.say(of: supervisor.name, "failed: \(ModuleMachine.with(lines, reason))")
+            if supervisor.row.required {
+                end(Ending(code: 1, message: "\(supervisor.name) is required, and failed: \(reason)"))
+            }
         }
         stopped(supervisor)
         for waiter in waiters.settled(supervisor.name) {

@@ -105,7 +105,9 @@ public final class Launcher {
         timer = LoopTimer(loop) { [unowned self] in self.deadlinePassed() }
         tick = LoopTimer(loop) { [unowned self] in self.secondPassed() }
         for (row, process) in zip(table.modules, settings.manifest.processes) {
-            supervisors.append(Supervisor(row, process, startup: table.startup, owner: self))
+            let supervisor = Supervisor(row, process, startup: table.startup, owner: self)
+            if row.required { supervisor.mustStart() }
+            supervisors.append(supervisor)
         }
     }
 
@@ -170,8 +172,8 @@ public final class Launcher {
 
     private func deadlinePassed() {
         guard app.isRunning else { return change { $0.deadlinePassed(at: loop.now) } }
-        let late = order.holders.sorted()
-        let names = order.deadlinePassed(at: loop.now)
+        let late = order.holders.filter { supervisor($0)?.row.required != true }.sorted()
+        let names = order.deadlinePassed(at: loop.now) { supervisor($0)?.row.required == true }
         if !late.isEmpty {
             let time = seconds(settings.manifest.table.startup)
             console.say(

@@ -42,6 +42,13 @@ extension BusSimulation {
                 send(
                     session, #"{"kind":"reply","id":\#(frame.id)}"#, answer,
                     .answer(serving: frame.id, request: -1, .init(kind: .reply, number: 0)))
+            } else if frame.to == "module/setUp" || frame.to == "module/initialize",
+                (frame.id >> 22 + frame.id + UInt64(session.number)) % 5 == 3
+            {
+                send(
+                    session, #"{"kind":"error","id":\#(frame.id),"code":"Own.broken"}"#, "",
+                    .answer(
+                        serving: frame.id, request: -1, .init(kind: .error(code: "Own.broken", ran: .yes), number: 0)))
             } else if frame.to.hasPrefix("module/") {
                 send(
                     session, #"{"kind":"reply","id":\#(frame.id)}"#, "{}",

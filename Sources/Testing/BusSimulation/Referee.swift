@@ -22,6 +22,7 @@ final class Referee {
     /// The bus's clock, in nanoseconds.
     var time: UInt64 = 0
     private(set) var finding: SimulationFinding?
+    var starts = Starts()
 
     init(_ app: SimulatedApp) {
         self.app = app
@@ -148,7 +149,7 @@ final class Referee {
 
     private func handled(_ answer: SimulatedAnswer, to number: Int, serving id: UInt64, of session: SimulatedSession) {
         if answer.kind != .partial, let place = session.served.firstIndex(where: { $0.id == id }) {
-            if session.served.remove(at: place).to == "module/initialize" { session.life.isReady = true }
+            stepAnswered(session.served.remove(at: place).to, answer, of: session)
         }
         guard number >= 0, isOpen(number) else { return }
         switch answer.kind {
@@ -255,6 +256,7 @@ final class Referee {
 
     /// Checks deadlines and quotas, after the bus has done everything that is due.
     func checkDeadlines(_ hasRoom: (SimulatedSession) -> Bool) {
+        checkStarts(hasRoom)
         for session in sessions where session.isLive && hasRoom(session) {
             for served in session.served where served.request >= 0 { checkCredit(of: served, at: session) }
         }

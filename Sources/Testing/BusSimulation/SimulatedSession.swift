@@ -68,6 +68,8 @@ final class SimulatedSession {
         /// When its hello was taken, as a number of handled frames.
         var joinedAt = Int.max
         var isWelcome = false
+        /// Whether it has answered `module/setUp`.
+        var isSetUp = false
         /// Whether it has answered `module/initialize`.
         var isReady = false
         var endedAt = Int.max

@@ -19,6 +19,8 @@ package enum SimulationRule: String, Sendable, CaseIterable {
     case sameOrder = "7 Notifications: all observers see all broadcasts in one order"
     case complete = "7 Notifications: each observer gets each broadcast, or learns how many it missed"
     case authorization = "8 Authorization: a protected action runs only after the authorizer has allowed it"
+    case start = "11 The start: a row whose start has failed holds nobody up"
+    case failedStart = "6 Waiting: no request waits for a module whose start has failed"
     case shutDown = "11 The end: the bus ends when all modules have ended, or their time is over"
     case form = "3 Header: the bus sends frames that can be read"
     case quota = "13 Limits: a peer has no more than its limits say"

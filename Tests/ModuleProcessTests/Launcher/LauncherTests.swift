@@ -112,6 +112,59 @@ struct LauncherTests {
         try app.end()
     }
 
+    @Test(.promise("11.6")) func theOthersStartAtTheFirstFailure() throws {
+        let app = try LauncherFixture()
+        try app.module("Bad", "exit 5", stays: false) { _, process in process.backoff.first = 60_000 }
+        try app.module("Good", rank: 1)
+        try app.start()
+        try app.getReady("Good")
+        #expect(app.said("1 of 2 modules are ready after"))
+        try app.end()
+    }
+
+    @Test(.promise("M.91")) func theAppEndsIfARequiredModuleCannotStart() throws {
+        let app = try LauncherFixture()
+        try app.module("Bad", "echo no disk >&2; exit 5", stays: false) { row, _ in row.required = true }
+        try app.module("Good", rank: 1)
+        try app.start()
+        try app.until { app.ending != nil }
+        #expect(app.ending?.code == 1)
+        let reason = "it ended with exit code 5 before it was ready"
+        #expect(app.ending?.message == "Bad is required, and failed: \(reason)")
+        #expect(app.said("failed: \(reason); its last lines: no disk"))
+        #expect(app.broker.pid(of: "Good") == nil && !app.said("it starts again"))
+        try app.end()
+    }
+
+    @Test(.promise("M.91")) func theAppEndsIfARequiredModuleFailsForGood() throws {
+        let app = try LauncherFixture()
+        try app.module("Once") { row, _ in (row.required, row.restart) = (true, .never) }
+        try app.module("Other") { row, _ in row.restart = .never }
+        try app.start()
+        try app.getReady("Once")
+        try app.getReady("Other")
+        kill(Int32(try #require(app.broker.pid(of: "Other"))), SIGKILL)
+        try app.until { app.said("failed: it ended with signal 9") }
+        #expect(app.ending == nil)
+        kill(Int32(try #require(app.broker.pid(of: "Once"))), SIGKILL)
+        try app.until { app.ending != nil }
+        #expect(app.ending?.code == 1 && app.ending?.message.contains("Once is required") == true)
+        try app.end()
+    }
+
+    @Test(.promise("M.91")) func aRequiredModuleThatWasReadyRestartsAndMayBeStopped() throws {
+        let app = try LauncherFixture()
+        try app.module("Store") { row, _ in row.required = true }
+        try app.start()
+        try app.getReady("Store")
+        let first = try #require(app.broker.pid(of: "Store"))
+        kill(Int32(first), SIGKILL)
+        try app.until { app.broker.pid(of: "Store") != first }
+        #expect(try app.ask("stop", ["module": "Store"]).get() == [:])
+        #expect(app.ending == nil)
+        try app.end()
+    }
+
     @Test func floodOfOutputHoldsUpNothing() throws {
         let app = try LauncherFixture()
         try app.module(

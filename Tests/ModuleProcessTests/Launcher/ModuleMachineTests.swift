@@ -208,8 +208,9 @@ struct ModuleMachineTests {
     @Test func failedSetUpEndsTheProcess() {
         var machine = started()
         _ = machine.saw(.settingUp, pid: 7, reason: "", at: 1_100)
-        let actions = machine.saw(.restarting, pid: 0, reason: "failed", at: 1_200)
-        #expect(actions == [.note("its setUp failed: it is ended"), .signal(SIGTERM)])
+        let why = "its setUp failed: no file (A.no-file)"
+        let actions = machine.saw(.restarting, pid: 0, reason: "failed", startFailed: why, at: 1_200)
+        #expect(actions == [.note("\(why): it is ended"), .signal(SIGTERM)])
         // Then exit code 0 is no success.
         _ = machine.exited(.code(0), lastLines: [], at: 1_300)
         guard case .pending = machine.state else {
@@ -218,11 +219,28 @@ struct ModuleMachineTests {
         }
     }
 
-    @Test func hangingSetUpIsNamedAsThat() {
+    @Test(.promise("11.6")) func aProcessThatEndsBeforeItIsReadyHasFailedItsStart() {
         var machine = started()
-        _ = machine.saw(.settingUp, pid: 7, reason: "", at: 1_100)
-        let actions = machine.saw(.restarting, pid: 0, reason: "failed", at: 31_100)
-        #expect(actions.first == .note("it did not answer setUp within 30 s: it is ended"))
+        #expect(machine.exited(.code(5), lastLines: [], at: 1_100).last == .startFailed)
+        var steady = ready()
+        #expect(!steady.exited(.code(5), lastLines: [], at: 1_300).contains(.startFailed))
+    }
+
+    @Test(.promise("M.91")) func theFirstStartOfARequiredModuleIsItsOnlyOne() {
+        var machine = started()
+        machine.mustStart = true
+        let reason = "it ended with exit code 5 before it was ready"
+        let actions = machine.exited(.code(5), lastLines: ["no disk"], at: 1_100)
+        #expect(actions.contains(.settled(.failed(reason, lines: ["no disk"]))))
+        // Once it has been ready, it restarts.
+        machine = started()
+        machine.mustStart = true
+        _ = machine.saw(.ready, pid: 7, reason: "", at: 1_200)
+        _ = machine.exited(.code(5), lastLines: [], at: 1_300)
+        guard case .pending = machine.state else {
+            Issue.record("is \(machine.state)")
+            return
+        }
     }
 
     @Test func lostSessionHasTimeToComeBack() {

@@ -33,6 +33,14 @@ struct StartOrderTests {
         #expect(order.isOver && order.deadline == nil)
     }
 
+    @Test(.promise("M.91")) func aRequiredOneThatIsLateIsWaitedForOn() {
+        var order = StartOrder(table(row("A", 0), row("B", 0), row("Top", 2)))
+        #expect(order.begin(at: 0) == ["A", "B"])
+        #expect(order.deadlinePassed(at: 30_000, isRequired: { $0 == "B" }).isEmpty)
+        #expect(order.holders == ["B"] && order.deadline == nil)
+        #expect(order.passed("B", at: 40_000) == ["Top"])
+    }
+
     @Test(.promise("I.2")) func asynchronousOnesTakeTheirLevelsFirstTurnAndHoldUpNobody() {
         var order = StartOrder(
             table(row("A", 0, 5), row("B", 0), row("Slow", 0, -9, .async), row("Only", 1, 0, .async)))

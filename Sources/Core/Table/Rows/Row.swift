@@ -36,6 +36,8 @@ extension AppTable {
         public static var managing: [String] { ["start", "stop", "restart"] }
         /// Whether the module may say `auth: skip`.
         public var trusted = false
+        /// Whether the app ends if the module can't be started.
+        public var required = false
 
         public init(name: String) { self.name = name }
     }

@@ -11,7 +11,7 @@ extension ModuleMachine {
         guard case .pending(_, let reason) = state else {
             preconditionFailure("illegal transition: \(state), spawned")
         }
-        state = .running(Run(pid: pid, spawnedAt: now, since: now, deadline: now + policy.startup))
+        state = .running(Run(pid: pid, spawnedAt: now, deadline: now + policy.startup))
         return [.tell(ModuleReport(state: .starting, reason: reason))]
     }
 
@@ -21,7 +21,7 @@ extension ModuleMachine {
         guard case .pending = state else { preconditionFailure("illegal transition: \(state), couldNotSpawn") }
         cause = message
         guard isTemporary else { return settle(.failed(message)) }
-        return died(message, exit: nil, lastLines: [], spawnedAt: now, readyAt: nil, at: now)
+        return died(message, exit: nil, lastLines: [], spawnedAt: now, readyAt: nil, at: now) + [.startFailed]
     }
 
     /// The broker has finished tearDown, or refused to begin it.
@@ -60,18 +60,15 @@ extension ModuleMachine {
     }
 
     /// Handles the module's state as the broker reports it.
-    /// - Parameter pid: The process of the module's session; 0 if there is none.
-    mutating func saw(_ bus: BusState, pid: Int32, reason: String, at now: UInt64) -> [Action] {
+    /// - Parameters:
+    ///   - pid: The process of the module's session; 0 if there is none.
+    ///   - startFailed: Why its start failed; empty if it didn't.
+    mutating func saw(
+        _ bus: BusState, pid: Int32, reason: String, startFailed: String = "", at now: UInt64
+    ) -> [Action] {
         if case .lent(let loan) = state { return saw(bus, pid: pid, of: loan, at: now) }
         guard case .running(var run) = state else { return [] }
         if case .doomed = run.phase { return [] }
-        let before = run.phase
-        defer {
-            if case .running(var run) = state, run.phase != before {
-                run.since = now
-                state = .running(run)
-            }
-        }
         var actions: [Action] = []
         switch bus {
         case .starting where pid == run.pid:
@@ -101,6 +98,7 @@ extension ModuleMachine {
             }
             if bus == .ready, run.readyAt == nil {
                 run.readyAt = now
+                mustStart = false
                 actions.append(.becameReady(pid: run.pid, milliseconds: now - run.spawnedAt))
             }
             state = .running(run)
@@ -109,7 +107,7 @@ extension ModuleMachine {
             switch run.phase {
             case .joined, .settingUp, .setUp, .initializing, .ready:
                 if reason == ErrorCode.failed.rawValue, run.readyAt == nil {
-                    return doom(at: now, reason: failedStart(run, now), grace: min(policy.stop, 1_000))
+                    return doom(at: now, reason: startFailed, grace: min(policy.stop, 1_000))
                 }
                 run.phase = .reconnecting
                 run.deadline = now + Self.reconnect
@@ -127,7 +125,7 @@ extension ModuleMachine {
     /// - Parameter spawnedAt: The time on the clock of `now`.
     mutating func replaced(by pid: Int32, spawnedAt: UInt64, isReady: Bool, at now: UInt64) -> [Action] {
         guard case .running = state else { preconditionFailure("illegal transition: \(state), replaced") }
-        var run = Run(pid: pid, spawnedAt: spawnedAt, since: now, passedSetUp: true)
+        var run = Run(pid: pid, spawnedAt: spawnedAt, passedSetUp: true)
         if isReady {
             run.phase = .ready
             run.readyAt = now

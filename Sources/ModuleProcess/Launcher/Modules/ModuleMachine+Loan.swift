@@ -73,6 +73,7 @@ extension ModuleMachine {
         var loan = loan
         let wasReady = loan.isReady
         loan.isReady = bus == .ready
+        if loan.isReady { mustStart = false }
         state = .lent(loan)
         return loan.isReady && !wasReady ? [.becameReady(pid: loan.pid, milliseconds: now - loan.lentAt)] : []
     }

@@ -5,14 +5,6 @@ import StrataManifest
 
 /// Steps that several events share.
 extension ModuleMachine {
-    /// Returns the reason if the broker ended the module's connection because a step of its start
-    /// failed.
-    func failedStart(_ run: Run, _ now: UInt64) -> String {
-        let step = run.phase == .initializing ? "initialize" : "setUp"
-        return now - run.since + 100 >= policy.startup
-            ? "it did not answer \(step) within \(seconds(policy.startup))" : "its \(step) failed"
-    }
-
     mutating func spawnIfDue(_ now: UInt64) -> [Action] {
         guard hasBus, case .pending(let at, _) = state, at <= now else { return [] }
         return [.spawn]
@@ -20,6 +12,7 @@ extension ModuleMachine {
 
     mutating func settle(_ settled: Settled, exit: ChildProcess.Exit? = nil) -> [Action] {
         state = .settled(settled)
+        mustStart = false
         let report =
             switch settled {
             case .absent(let reason): ModuleReport(state: .absent, reason: reason, exit: exit?.description)
@@ -75,8 +68,9 @@ extension ModuleMachine {
         case .onFailure where !isFailure:
             return settle(.absent(reason), exit: exit)
         case .onFailure, .always:
-            return died(
+            let actions = died(
                 reason, exit: exit, lastLines: lastLines, spawnedAt: run.spawnedAt, readyAt: run.readyAt, at: now)
+            return run.readyAt == nil ? actions + [.startFailed] : actions
         }
     }
 
@@ -85,7 +79,9 @@ extension ModuleMachine {
         at now: UInt64
     ) -> [Action] {
         cause = reason
-        if policy.restart == .never { return settle(.failed(reason), exit: exit) }
+        if policy.restart == .never || mustStart {
+            return settle(.failed(reason, lines: lastLines), exit: exit)
+        }
         switch restarts.died(at: now, spawnedAt: spawnedAt, readyAt: readyAt) {
         case .giveUp:
             let message =

@@ -30,6 +30,8 @@ struct ModuleMachine {
         case passedSetUp
         /// The module is ready, for the first time in this process.
         case becameReady(pid: Int32, milliseconds: UInt64)
+        /// The process has ended before it was ready, or could not be started.
+        case startFailed
         /// The process that was being stopped has ended, and what follows begins.
         case stopped
         /// There is no process, and none is started until someone asks.
@@ -95,8 +97,6 @@ struct ModuleMachine {
         var pid: Int32
         var spawnedAt: UInt64
         var phase = Phase.spawned
-        /// When the phase began.
-        var since: UInt64
         var passedSetUp = false
         var readyAt: UInt64?
         var deadline: UInt64?
@@ -133,6 +133,8 @@ struct ModuleMachine {
     var state = State.untouched
     var restarts: RestartPlan
     var hasBus = false
+    /// Whether a start that fails is final, because the app can't start without the module.
+    var mustStart = false
     /// Why the last process ended, or could not be started, without its last lines. Empty if
     /// neither has happened.
     var cause = ""

@@ -57,10 +57,12 @@ struct StartOrder {
         return proceed(now)
     }
 
-    /// The group's time has passed, so the next group doesn't wait for it.
-    mutating func deadlinePassed(at now: UInt64) -> [String] {
-        guard let deadline, deadline <= now else { return [] }
-        waitsFor = []
+    /// The group's time has passed, so the next group doesn't wait for it, except for modules
+    /// without which the app can't start.
+    mutating func deadlinePassed(at now: UInt64, isRequired: (String) -> Bool = { _ in false }) -> [String] {
+        guard let passed = deadline, passed <= now else { return [] }
+        waitsFor = waitsFor.filter(isRequired)
+        deadline = nil
         return proceed(now)
     }
 

@@ -30,10 +30,10 @@ extension Supervisor {
 
     /// Handles the module's state as the broker reports it. The reported process is one of the
     /// supervisor's, or a descendant of one.
-    func saw(_ state: BusState, pid: Int32, reason: String) {
+    func saw(_ state: BusState, pid: Int32, reason: String, startFailed: String) {
         if state == .ready, let next = replacement, isOf(next, pid) { return takeOver(next) }
         let known = current.flatMap { isOf($0, pid) ? $0.pid : nil } ?? pid
-        change { $0.saw(state, pid: known, reason: reason, at: owner.loop.now) }
+        change { $0.saw(state, pid: known, reason: reason, startFailed: startFailed, at: owner.loop.now) }
     }
 
     private func isOf(_ process: SupervisedProcess, _ pid: Int32) -> Bool {

@@ -26,6 +26,8 @@ protocol SupervisorOwner: AnyObject {
     /// Asks the broker for tearDown; `retired` must follow.
     func retire(_ supervisor: Supervisor)
     func passedSetUp(_ supervisor: Supervisor)
+    /// Called when a process has ended before it was ready, or could not be started.
+    func startFailed(_ supervisor: Supervisor)
     func becameReady(_ supervisor: Supervisor, milliseconds: UInt64)
     /// Called when the process that was being stopped has ended; it may start again.
     func stopped(_ supervisor: Supervisor)
@@ -112,6 +114,7 @@ final class Supervisor {
         self.row = row
         self.process = process
         machine.update(Self.policy(row, process, startup))
+        if !row.required { machine.mustStart = false }
         for one in all { one.limit(as: process) }
     }
 
@@ -173,6 +176,9 @@ final class Supervisor {
     }
 
     // MARK: Requests
+
+    /// Makes a start that fails final, because the app is starting and can't do without the module.
+    func mustStart() { machine.mustStart = true }
 
     /// Ends the module, because its row was removed from the manifest.
     func remove() {
@@ -238,6 +244,7 @@ final class Supervisor {
         case .retire: owner.retire(self)
         case .signal(let signal): current?.send(signal)
         case .passedSetUp: owner.passedSetUp(self)
+        case .startFailed: owner.startFailed(self)
         case .becameReady(_, let milliseconds): owner.becameReady(self, milliseconds: milliseconds)
         case .stopped: owner.stopped(self)
         case .settled(let settled): owner.settled(self, settled)

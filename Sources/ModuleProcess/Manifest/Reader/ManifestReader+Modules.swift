@@ -19,7 +19,7 @@ extension ManifestReader {
     private static let rowKeys = [
         "level", "priority", "run", "folder", "env", "keepEnv", "replace", "user", "start", "idle", "restart",
         "backoff", "stop", "ping", "limits", "provides", "requires", "urls", "observes", "broadcasts", "reports",
-        "emits", "manages", "trusted",
+        "emits", "manages", "trusted", "required",
     ]
 
     private func row(_ members: [String: Field], _ row: inout AppTable.Row) {
@@ -50,6 +50,18 @@ extension ManifestReader {
             row.manages.append(name)
         }
         if let trusted = bool(members["trusted"]) { row.trusted = trusted }
+        required(members, &row)
+    }
+
+    private func required(_ members: [String: Field], _ row: inout AppTable.Row) {
+        guard let field = members["required"], let required = bool(field) else { return }
+        row.required = required
+        guard required else { return }
+        if members["run"] == nil {
+            fail(field, "expected the key run beside required; found none")
+        } else if row.start == .onDemand || row.start == .manual {
+            fail(field, "expected start: eager or async beside required; found \(row.start.rawValue)")
+        }
     }
 
     /// Returns a list of distinct modules, with their positions.

@@ -407,6 +407,9 @@ struct InstanceTests {
             try first.expectCall("module/setUp")
             let id = try hand.call("bus/create", ["interface": "Cart"])
             try hand.settle()
+            // A restart by hand is no failed start.
+            try bus.launcher().call("bus/retire", ["module": "Store"])
+            try first.expectCall("module/tearDown")
             first.close()
             let second = try bus.module("Store", hello)
             let name = try hand.expectReply(to: id).json["instance"]?.string ?? "none"

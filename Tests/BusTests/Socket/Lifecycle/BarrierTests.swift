@@ -61,30 +61,65 @@ struct BarrierTests {
         }
     }
 
-    @Test(.promise("11.6")) func aFailedStartLeavesTheBarrierOnceTheLauncherSaysSo() throws {
+    @Test(.promise("11.6")) func theOthersGoOnAtTheFirstFailedStart() throws {
         try MemoryBus.run(table()) { bus in
             let one = try arrive(bus, "One")
             let first = try arrive(bus, "First")
+            try one.expectNothing()
             try first.fail(try first.expectCall("module/setUp"), "First.broken")
             try first.expectEnd("failed")
-            // It may come again, and the other modules wait for it.
-            try one.expectNothing()
-            try bus.launcher().asked("bus/moduleState", ["module": "First", "state": "failed", "reason": "crash loop"])
             try one.expectCall("module/setUp")
-            #expect(try bus.state(of: "First") == "failed")
         }
     }
 
-    @Test func aModuleThatDiedBeforeItWasReadyIsWaitedForAgain() throws {
+    @Test(.promise("11.6")) func aModuleThatDiedBeforeItWasReadyGoesThroughItsStepsAsItComes() throws {
         try MemoryBus.run(table()) { bus in
             let one = try arrive(bus, "One")
             let first = try arrive(bus, "First")
             try first.expectCall("module/setUp")
             first.close()
-            try one.expectNothing()
+            let setUp = try one.expectCall("module/setUp")
             let again = try arrive(bus, "First")
-            try done(again, "setUp")
+            for step in ["setUp", "initialize", "didStart"] { try done(again, step) }
+            #expect(try bus.state(of: "First") == "ready")
+            try one.reply(to: setUp)
+        }
+    }
+
+    @Test(.promise("11.6")) func aProcessThatEndsBeforeHelloHoldsNobodyUp() throws {
+        try MemoryBus.run(table()) { bus in
+            let one = try arrive(bus, "One")
+            let launcher = try bus.launcher()
+            try launcher.asked("bus/moduleState", ["module": "First", "state": "starting"])
+            try one.expectNothing()
+            try launcher.asked("bus/moduleState", ["module": "First", "state": "restarting", "reason": "exit code 5"])
             try one.expectCall("module/setUp")
+        }
+    }
+
+    @Test(.promise("11.6", "M.91")) func theOthersWaitForARequiredRowWhoseStartHasFailed() throws {
+        let table = AppTable.testing(.eager("First", priority: 1) { $0.required = true }, .eager("Second"))
+        try MemoryBus.run(table) { bus in
+            let second = try arrive(bus, "Second")
+            let first = try arrive(bus, "First")
+            try first.fail(try first.expectCall("module/setUp"), "First.broken")
+            try first.expectEnd("failed")
+            try second.expectNothing()
+            let launcher = try bus.launcher()
+            try launcher.asked("bus/moduleState", ["module": "First", "state": "failed", "reason": "its setUp failed"])
+            try second.expectNothing()
+            try done(try arrive(bus, "First"), "setUp")
+            try second.expectCall("module/setUp")
+        }
+    }
+
+    @Test func aRequiredRowThatIsStoppedIsNotWaitedFor() throws {
+        let table = AppTable.testing(.eager("First", priority: 1) { $0.required = true }, .eager("Second"))
+        try MemoryBus.run(table) { bus in
+            let second = try arrive(bus, "Second")
+            try second.expectNothing()
+            try bus.launcher().asked("bus/moduleState", ["module": "First", "state": "absent", "reason": "by hand"])
+            try second.expectCall("module/setUp")
         }
     }
 

@@ -122,23 +122,6 @@ struct WaitingTests {
         }
     }
 
-    @Test(.promise("11.4")) func aFailedStartLetsRequestsWaitOn() throws {
-        try MemoryBus.run(table()) { bus in
-            let caller = try bus.module("Hand")
-            let token = try bus.vouch(for: "Login")
-            let first = try bus.connect("Login")
-            try first.hello("Login", ["token": .string(token), "interfaces": ["Login": [:]]])
-            let id = try caller.call("Login/act")
-            try caller.expectNothing()
-            try first.fail(try first.expectCall("module/setUp"), "Login.broken")
-            try first.expectEnd("failed")
-            try caller.expectNothing()
-            let second = try arrive(bus)
-            try second.reply(to: try second.expectCall("Login/act"))
-            try caller.expectReply(to: id)
-        }
-    }
-
     @Test func requestsBeyondTheWaitingLimitAreOverloaded() throws {
         var table = table()
         table.limits.waiting = 2
