@@ -38,7 +38,7 @@ struct AppTableJSONTests {
         (limits.frame, limits.header, limits.calls, limits.queue) = (1, 2, 3, 4)
         (limits.waiting, limits.observations, limits.interfaces, limits.urls) = (5, 6, 7, 8)
         (limits.instances, limits.connections, limits.unregistered) = (9, 10, 11)
-        (limits.held, limits.adapted, limits.total) = (12, 13, 14)
+        (limits.held, limits.adapted, limits.total, limits.depth) = (12, 13, 14, 15)
         return limits
     }
 

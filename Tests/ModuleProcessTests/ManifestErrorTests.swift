@@ -98,6 +98,8 @@ struct ManifestErrorTests {
             ("limits: {calls: -1}", ":2: limits.calls: expected an integer"),
             ("limits: {calls: 1.5}", ":2: limits.calls: expected an integer"),
             ("limits: {connections: 16}", ":2: limits.connections: expected an integer from 17"),
+            ("limits: {depth: 0}", ":2: limits.depth: expected an integer from 1 to 1000; found 0"),
+            ("limits: {depth: 1001}", ":2: limits.depth: expected an integer from 1 to 1000"),
             ("limits: {queue: 99999999999999999999}", ":2: limits.queue: expected a size"),
             ("startup: 0s", ":2: startup: expected a time"),
             ("startup: 1.5s", ":2: startup: expected a time"),

@@ -22,7 +22,7 @@ struct ManifestTests {
         group: nogroup
         limits: {frame: 16MiB, header: 16KiB, calls: 1024, queue: 8MiB, waiting: 1024, observations: 1024,
                  interfaces: 256, urls: 1024, instances: 4096, connections: 4096, unregistered: 64,
-                 held: 8MiB, adapted: 256KiB, total: 1GiB}
+                 held: 8MiB, adapted: 256KiB, total: 1GiB, depth: 32}
         startup: 30s
         hello: 10s
         assembly: 60s
@@ -145,7 +145,7 @@ struct ManifestTests {
             calls: declared
             settings: {n: null, f: 1.5, i: -3, h: 0x1F, s: "1", t: true, no: no, l: [1, {a: b}], big: 1e300}
             limits: {frame: 2MiB, header: 2KiB, calls: 1, queue: 2B, waiting: 3, observations: 4, interfaces: 5,
-              urls: 6, instances: 7, connections: 17, unregistered: 8, held: 9, adapted: 10, total: 11}
+              urls: 6, instances: 7, connections: 17, unregistered: 8, held: 9, adapted: 10, total: 11, depth: 12}
             startup: 1ms
             hello: 2m
             assembly: 3h
@@ -181,7 +181,7 @@ struct ManifestTests {
         (limits.frame, limits.header, limits.calls, limits.queue) = (2 << 20, 2 << 10, 1, 2)
         (limits.waiting, limits.observations, limits.interfaces, limits.urls) = (3, 4, 5, 6)
         (limits.instances, limits.connections, limits.unregistered) = (7, 17, 8)
-        (limits.held, limits.adapted, limits.total) = (9, 10, 11)
+        (limits.held, limits.adapted, limits.total, limits.depth) = (9, 10, 11, 12)
         #expect(table.limits == limits)
         #expect((table.startup, table.hello, table.assembly) == (1, 120_000, 10_800_000))
         let row = table.modules[0]

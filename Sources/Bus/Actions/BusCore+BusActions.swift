@@ -8,6 +8,8 @@ extension BusCore {
         let header: UnsafePointer<Header>
         let body: UnsafeRawBufferPointer
         let peer: Peer
+        /// The number of requests in the chain that ends with it.
+        let depth: UInt32
 
         var id: UInt64 { header.pointee.id }
         /// The sender's module, for actions that only modules may call.
@@ -55,7 +57,8 @@ extension BusCore {
         ("emit", .anybody, .later(emit)), ("levels", .anybody, .inParts(levelsListing)),
         ("modules", .anybody, .inParts(modulesListing)), ("interfaces", .anybody, .inParts(interfacesListing)),
         ("names", .anybody, .inParts(namesListing)), ("stats", .anybody, .now(statsAnswer)),
-        ("timeline", .operators, .inParts(timelineListing)), ("metrics", .operators, .later(metrics)),
+        ("timeline", .operators, .inParts(timelineListing)),
+        ("requests", .operators, .inParts(requestsListing)), ("metrics", .operators, .later(metrics)),
         ("watch", .anybody, .later(watchModules)), ("monitor", .operators, .later(monitor)),
         ("ping", .anybody, .now(pong)), ("vouch", .launcher, .now(vouch)), ("retire", .launcher, .later(retire)),
         ("moduleState", .launcher, .now(moduleState)), ("reload", .operatorsAndLauncher, .later(reload)),
@@ -84,12 +87,11 @@ extension BusCore {
             throw BusError(.unknownAction, "bus has no action \(name): \(hint)")
         }
         if hasInstance { throw noInstances("bus") }
-        try require(
-            !header.members.contains(.parent) || openParent(header, of: peer) != nil, .cancelled,
-            "the parent \(header.parent) is not open at \(peer.displayName)")
+        var depth: UInt32 = 1
+        if header.members.contains(.parent) { depth += try checkedParent(header, of: peer).pointee.depth }
         let result = withUnsafePointer(to: header) { header in
             Result { () throws(BusError) in
-                let call = BusCall(action: name, header: header, body: body, peer: peer)
+                let call = BusCall(action: name, header: header, body: body, peer: peer, depth: depth)
                 switch action.answer {
                 case .now(let answer): writeReply(peer, id: call.id, try answer(self)(call))
                 case .later(let begin): try begin(self)(call)
@@ -102,7 +104,9 @@ extension BusCore {
 
     /// Opens a call that is answered later.
     func open(_ call: BusCall) throws(BusError) -> CallPointer {
-        try openRequest(.served, call.header.pointee, from: call.peer)
+        let opened = try openRequest(.served, call.header.pointee, from: call.peer)
+        opened.pointee.action = routes.actionNames.number(of: "bus/\(call.action)")
+        return opened
     }
 
     /// Answers a call that `open` opened.
@@ -125,8 +129,6 @@ extension BusCore {
     }
 
     private func pong(_: BusCall) -> JSON { .object([]) }
-
-    private func handOver(_ call: BusCall) throws(BusError) { try handOver(call.header.pointee, from: call.peer) }
 
     // MARK: observe
 

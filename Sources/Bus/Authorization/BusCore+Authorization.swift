@@ -77,8 +77,7 @@ extension BusCore {
             "the authorizer can't be asked: the URL is too long for the \(HeaderScanner.longestMeta) bytes of a meta")
         callOwn(
             peer, to: "\(authorizer.name)/authorize", body: held.copy.body, trace: held.copy.trace, meta: meta,
-            of: routes.actionNumber(authorizer, Array("authorize".utf8)), for: call, deadline: remaining(call),
-            mustFit: true, .authorization(CallReference(call)))
+            for: call, deadline: remaining(call), mustFit: true, .authorization(CallReference(call)))
     }
 
     func authorizerAnswered(_ asked: CallReference, _ answer: OwnAnswer) {

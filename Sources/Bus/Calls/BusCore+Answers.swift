@@ -119,7 +119,8 @@ extension BusCore {
             return
         }
         guard let call = served(header.id, by: peer) else { return }
-        let error = calleeError(header, body, from: peer)
+        var error = calleeError(header, body, from: peer)
+        error.root = calls.root(of: call)
         switch call.pointee.kind {
         case .own, .notice:
             if monitors.isOn { monitorAnswer(call, error.code, body, from: peer, to: nil) }
@@ -140,10 +141,13 @@ extension BusCore {
         from peer: Peer
     ) {
         let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
+        let root = error.root?.json.encoded() ?? []
         let room =
-            header.trace.count + header.meta.count + (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
+            header.trace.count + header.meta.count + root.count
+            + (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
         let count = body.count + room + HeaderWriter.overhead / 4
         guard fits(count, caller) else { return overloadedAnswer(call, count, caller) }
+        noteFailure(of: call, error, in: peer)
         if monitors.isOn { monitorAnswer(call, error.code, body, from: peer, to: caller) }
         statistics.countError(error.code)
         let id = call.pointee.callerID
@@ -153,6 +157,7 @@ extension BusCore {
             writer.string("message", error.message)
             writer.string("ran", error.ran.rawValue)
             writer.passOn(header.trace, header.meta)
+            if !root.isEmpty { root.withUnsafeBytes { writer.raw("root", $0) } }
         }
         release(call, "its parent failed")
     }

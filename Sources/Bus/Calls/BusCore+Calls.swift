@@ -10,12 +10,12 @@ extension BusCore {
         if let route = routes.route(header.to) {
             route._withUnsafeGuaranteedRef { route in
                 do throws(BusError) { try call(route, header, body, from: peer) } catch {
-                    refuse(peer, header.id, error)
+                    refuse(peer, header, error)
                 }
             }
         } else {
             do throws(BusError) { try resolveCall(header, body, from: peer) } catch {
-                refuse(peer, header.id, error)
+                refuse(peer, header, error)
             }
         }
     }

@@ -14,6 +14,7 @@ extension BusCore {
             return
         case .call, .report, .served: break
         }
+        noteFailure(of: call, error)
         if let caller = call.pointee.caller?.takeUnretainedValue(), caller.isOpen {
             refuse(caller, call.pointee.callerID, error)
         }
@@ -36,6 +37,8 @@ extension BusCore {
     ) {
         var error = error
         if call.pointee.kind == .report {
+            // Before its notices end, which know the observer.
+            noteFailure(of: call, error)
             error.ran = cancelNotices(call) ? .maybe : .no
         } else if call.pointee.state == .sent, let callee = call.pointee.callee?.takeUnretainedValue() {
             if call.pointee.kind == .own, case .release = calls.purpose(of: call) {
@@ -102,6 +105,7 @@ extension BusCore {
             adaptation.release()
             call.pointee.adaptation = nil
         }
+        if call.pointee.hasRoot { calls.dropRoot(of: call) }
         call.leaveParent()
         // The children are unlinked before the slot is freed, which forgets them.
         let children = call.pointee.firstChild

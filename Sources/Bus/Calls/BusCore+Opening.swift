@@ -33,13 +33,7 @@ extension BusCore {
         try require(
             peer.requests.count < table.limits.calls, .overloaded,
             "\(peer.displayName) has \(table.limits.calls) open requests (limits.calls): wait for answers")
-        var parent: CallPointer?
-        if header.members.contains(.parent) {
-            parent = openParent(header, of: peer)
-            try require(
-                parent != nil, .cancelled,
-                "the parent \(header.parent) is not open at \(peer.displayName): it has ended, or was never its call")
-        }
+        let parent = header.members.contains(.parent) ? try checkedParent(header, of: peer) : nil
         guard let call = calls.open(kind) else {
             throw BusError(.overloaded, "the broker has \(Call.mostSlots) open requests: wait for answers")
         }
@@ -49,8 +43,21 @@ extension BusCore {
         call.pointee.stream.credit = header.members.contains(.credit) ? header.credit : 16
         peer.requests.add(call, header.id)
         peer.addMade(call)
-        setDeadline(call, header, parent)
+        begin(call, header, parent)
         return call
+    }
+
+    /// Returns the open call that a request names as its parent, if its chain has room for another
+    /// request.
+    @inline(never)
+    func checkedParent(_ header: borrowing Header, of peer: Peer) throws(BusError) -> CallPointer {
+        guard let parent = openParent(header, of: peer) else {
+            throw BusError(
+                .cancelled,
+                "the parent \(header.parent) is not open at \(peer.displayName): it has ended, or was never its call")
+        }
+        try checkDepth(below: parent, header)
+        return parent
     }
 
     /// Returns the open call that a request names as its parent.
@@ -63,8 +70,9 @@ extension BusCore {
         return parent
     }
 
+    /// Puts a request behind its parent, and starts its deadline.
     @inline(__always)
-    private func setDeadline(_ call: CallPointer, _ header: borrowing Header, _ parent: CallPointer?) {
+    private func begin(_ call: CallPointer, _ header: borrowing Header, _ parent: CallPointer?) {
         var budget: UInt64 = 30_000
         if header.members.contains(.deadline) {
             // Only a stream may go without a deadline: without `credit`, 0 counts as 1 ms.
@@ -75,8 +83,7 @@ extension BusCore {
             }
         }
         call.pointee.deadline.budget = budget
-        // The bus's own calls bound the deadline of their children, but their end cancels nothing.
-        if let parent, !parent.pointee.isLifecycle { parent.adopt(call) }
+        if let parent { parent.adopt(call, further: 1) }
         call.pointee.deadline.expiry = expiry(budget, parent)
         arm(call)
     }

@@ -6,12 +6,12 @@ extension BusCore {
     /// - Parameters:
     ///   - trace: the trace of the request that the call is made for, with its quotation marks.
     ///   - meta: a JSON object's bytes.
-    ///   - action: the number of the action's name, if it is a module's action.
     ///   - request: the request that the call is made for, whose end cancels it.
+    ///   - depth: the depth of the request that led to the call, if that isn't open.
     ///   - mustFit: whether a full queue refuses it, as it does any other call.
     func callOwn(
         _ peer: Peer, to: String, name: String? = nil, body: [UInt8] = [], trace: [UInt8] = [],
-        meta: [UInt8] = [], of action: UInt32 = ActionNames.none, for request: CallPointer? = nil, deadline: UInt64,
+        meta: [UInt8] = [], for request: CallPointer? = nil, depth: UInt32 = 1, deadline: UInt64,
         mustFit: Bool = false, _ purpose: OwnPurpose
     ) {
         let count = body.count + trace.count + meta.count + HeaderWriter.overhead / 2
@@ -26,13 +26,15 @@ extension BusCore {
             return own(purpose, peer, .failure(BusError(.died, "\(peer.displayName) is no longer connected")))
         }
         call.pointee.isLifecycle = to.hasPrefix("module/")
-        call.pointee.action = action
+        call.pointee.action = routes.actionNames.number(of: to)
+        call.pointee.depth = depth
+        call.pointee.startedAt = time
         call.pointee.wasSent(to: peer)
         call.pointee.deadline.budget = deadline
         call.pointee.deadline.expiry = deadline == 0 ? Call.Deadline.never : now + deadline
         peer.addServed(call)
         arm(call)
-        request?.adopt(call)
+        request?.adopt(call, further: 0)
         calls.set(purpose, of: call)
         var to = to
         let room = to.utf8.count * 6 + (name?.utf8.count ?? 0) * 6 + trace.count + meta.count

@@ -14,7 +14,7 @@ struct Call {
 
     /// Whether the authorizer has allowed it.
     var isAuthorized = false
-    /// The number of its action in `ActionNames`; `none` if it isn't for a module's action.
+    /// The number in `ActionNames` of what is asked: `Interface/action`, or a report's name.
     var action = ActionNames.none
 
     /// The peer that made it; nil for the bus's own. Unretained, because a peer's calls end before
@@ -33,7 +33,12 @@ struct Call {
     /// How its replies are renamed; owned, and nil for nearly all calls.
     var adaptation: Unmanaged<AdapterTable.Adaptation>?
     var deadline = Deadline()
+    /// The number of requests in the chain that ends with it, each made for the one before.
+    var depth: UInt32 = 1
     var stream = Stream()
+    /// Whether the call table has its root: the first failure of a request that was made for it.
+    /// Here and above, the two fill gaps: a larger call would take longer to open.
+    var hasRoot = false
     /// When it was opened, in nanoseconds.
     var startedAt: UInt64 = 0
     /// The state of a report's notices.
@@ -123,6 +128,14 @@ struct CallReference {
 
 /// The requests that were made for a call: doubly linked through the calls themselves, newest first.
 extension UnsafeMutablePointer<Call> {
+    /// - Parameter further: how much deeper the child is: 1 for a request of the callee, 0 for what
+    ///   the bus calls for this call.
+    @inline(never)
+    func adopt(_ child: CallPointer, further: UInt32) {
+        child.pointee.depth = pointee.depth + further
+        adopt(child)
+    }
+
     func adopt(_ child: CallPointer) {
         child.pointee.parent = self
         pointee.firstChild.push(child, \.child)

@@ -14,6 +14,9 @@ struct CallTable: ~Copyable {
     private var wheel: TimerWheel
     /// The purposes of the bus's own calls, by slot.
     private var purposeOfSlot: [UInt32: OwnPurpose] = [:]
+    /// The first failures of requests that were made for open calls, by the calls' slots.
+    private var rootOfSlot: [UInt32: BusError.Root] = [:]
+    private var rootBytes = 0
     /// Calls that must end because the call that they were made for is ending.
     private var orphans: [(call: CallReference, reason: String)] = []
     private var isEndingOrphans = false
@@ -138,15 +141,41 @@ struct CallTable: ~Copyable {
         purposeOfSlot.removeValue(forKey: call.pointee.slot)
     }
 
+    // MARK: The roots of errors
+
+    /// The most bytes that all roots together may take. Beyond it no further root is kept.
+    static let mostRootBytes = 4 << 20
+
+    /// Returns the first failure of a request that was made for a call; nil if there is none.
+    func root(of call: CallPointer) -> BusError.Root? {
+        call.pointee.hasRoot ? rootOfSlot[call.pointee.slot] : nil
+    }
+
+    /// Keeps a call's root, if there is room for it.
+    mutating func set(_ root: BusError.Root, of call: CallPointer) {
+        guard rootBytes + root.cost <= Self.mostRootBytes else { return }
+        rootBytes += root.cost
+        rootOfSlot[call.pointee.slot] = root
+        call.pointee.hasRoot = true
+    }
+
+    /// Forgets the root of a call that has one.
+    mutating func dropRoot(of call: CallPointer) {
+        call.pointee.hasRoot = false
+        if let root = rootOfSlot.removeValue(forKey: call.pointee.slot) { rootBytes -= root.cost }
+    }
+
     // MARK: Calls made for a call that ends
 
     var orphanCount: Int { orphans.count }
 
-    /// Unlinks the calls that were made for a call that ends, so that they are cancelled next.
-    mutating func orphanChildren(of call: CallPointer, _ reason: String) {
+    /// Unlinks the calls that were made for a call that ends, so that they are cancelled next. The
+    /// end of the bus's own call at `module/…` cancels nothing.
+    mutating func orphanChildren(of call: CallPointer, _ reason: @autoclosure () -> String) {
+        let reason = call.pointee.isLifecycle ? "" : reason()
         while let child = call.pointee.firstChild {
             child.leaveParent()
-            orphans.append((CallReference(child), reason))
+            if !call.pointee.isLifecycle { orphans.append((CallReference(child), reason)) }
         }
     }
 

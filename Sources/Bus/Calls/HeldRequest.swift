@@ -109,7 +109,6 @@ struct Request {
 /// Requests whose module isn't ready: they wait, within limits, until it is.
 extension BusCore {
     /// Opens a request and keeps it until its module is ready.
-    @discardableResult
     func hold(
         _ request: Request, _ header: borrowing Header, for owner: ModuleRecord, from peer: Peer
     ) throws(BusError) -> CallPointer {

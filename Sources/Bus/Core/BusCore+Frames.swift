@@ -84,7 +84,7 @@ extension BusCore {
             default: refuseKind(header, from: peer)
             }
         } catch {
-            refuse(peer, header.id, error)
+            refuse(peer, header, error)
         }
     }
 

@@ -31,6 +31,8 @@ extension BusCore {
         state.stream = call.pointee.stream
         state.startedAt = call.pointee.startedAt
         state.notices = call.pointee.notices
+        state.depth = call.pointee.depth
+        state.root = calls.root(of: call).map(RootState.init)
         var next = call.pointee.firstChild
         while let child = next, state.children.count < scope.most {
             state.children.append(child.pointee.slot)

@@ -4,13 +4,13 @@ import StrataCore
 extension BusCore {
     /// Begins the replacement. The next program answers the call; if there is none, this one
     /// answers with the reason.
-    func handOver(_ header: borrowing Header, from peer: Peer) throws(BusError) {
+    func handOver(_ asked: BusCall) throws(BusError) {
         guard stage == .running else { throw BusError(.shuttingDown, "the app is ending") }
         guard replacement.isPossible else {
             throw BusError(
                 .unavailable, "this broker is a part of another program: only strata-broker can be replaced")
         }
-        let call = try openRequest(.served, header, from: peer)
+        let call = try open(asked)
         // If it ends early, `ran` must be `maybe`, because the program may have been replaced.
         call.pointee.stream.wasPassedOn = true
         replacement.add(CallReference(call))

@@ -6,7 +6,7 @@ struct CallState: StatePart {
     var life = RequestLife()
     var isLifecycle = false
     var isAuthorized = false
-    /// The action's name; empty if the call isn't for a module's action.
+    /// What is asked: `Interface/action`, or a report's name.
     var action = ""
     /// The caller's number, and below the callee's; 0 if there is none.
     var caller: UInt64 = 0
@@ -29,6 +29,8 @@ struct CallState: StatePart {
     var children: [UInt32] = []
     /// The purpose of one of the bus's own calls; nil for other calls.
     var purpose: PurposeState?
+    var depth: UInt32 = 1
+    var root: RootState?
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &slot)
@@ -51,6 +53,34 @@ struct CallState: StatePart {
         try file(18, &notices)
         try file(19, &children)
         try file(20, &purpose)
+        try file(21, &depth)
+        try file(22, &root)
+    }
+}
+
+/// The state of a `BusError.Root`.
+struct RootState: StatePart {
+    var code = ""
+    var message = ""
+    var module = ""
+    /// Empty if there is none.
+    var path = ""
+
+    init() {}
+
+    init(_ root: BusError.Root) {
+        (code, message, module, path) = (root.code.rawValue, root.message, root.module, root.path ?? "")
+    }
+
+    var root: BusError.Root {
+        BusError.Root(ErrorCode(code), message, module: module, path: path.isEmpty ? nil : path)
+    }
+
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &code)
+        try file(2, &message)
+        try file(3, &module)
+        try file(4, &path)
     }
 }
 

@@ -47,6 +47,8 @@ extension Resumption {
         call.pointee.stream = state.stream
         call.pointee.startedAt = state.startedAt
         call.pointee.notices = state.notices
+        call.pointee.depth = state.depth
+        if let root = state.root { bus.calls.set(root.root, of: call) }
         if let held = state.held {
             let interface = try state.interface.map { (own) throws(StateError) in try self.interface(own) }
             bus.keep(HeldRequest(held, interface), for: call, of: try caller(of: call))

@@ -69,7 +69,7 @@ extension BusCore {
             throw BusError(.unknownInstance, "\(call.module.name) has created no instance \(text), or it has ended")
         }
         instances.remove(number)
-        tellReleased(number, instance)
+        tellReleased(number, instance, depth: call.depth)
         return .object([])
     }
 
@@ -77,15 +77,15 @@ extension BusCore {
     /// ended.
     func endInstances(of peer: Peer) {
         instances.removeOwned(by: peer)
-        for (number, instance) in instances.removeCreated(by: peer) { tellReleased(number, instance) }
+        for (number, instance) in instances.removeCreated(by: peer) { tellReleased(number, instance, depth: 1) }
     }
 
-    private func tellReleased(_ number: UInt64, _ instance: InstanceTable.Instance) {
+    private func tellReleased(_ number: UInt64, _ instance: InstanceTable.Instance, depth: UInt32) {
         let body: JSON = ["instance": .string("\(instance.interface.name)#\(number)")]
         let owner = instance.owner
         owner.instances.addReleases(1)
         callOwn(
-            owner, to: "module/released", body: body.encoded(), deadline: table.startup,
+            owner, to: "module/released", body: body.encoded(), depth: depth, deadline: table.startup,
             mustFit: true, .release)
     }
 

@@ -231,7 +231,9 @@ extension BusCore {
         }
         if hasInstance { throw noInstances("launcher") }
         let call = try openRequest(.call, header, from: peer)
-        let to = Array("launcher/\(action)".utf8)
+        let name = "launcher/\(action)"
+        call.pointee.action = routes.actionNames.number(of: name)
+        let to = Array(name.utf8)
         to.withUnsafeBytes { to in
             deliver(call, Request(to: to, trace: header.trace, meta: header.meta, body: body), to: launcher)
         }

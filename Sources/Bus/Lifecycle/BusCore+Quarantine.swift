@@ -12,7 +12,7 @@ extension BusCore {
         while let call = next {
             next = call.pointee.served.next
             let number = call.pointee.action
-            guard number != ActionNames.none, mayArrive(call, at: peer) else { continue }
+            guard call.pointee.kind != .notice, !call.pointee.isLifecycle, mayArrive(call, at: peer) else { continue }
             open.append(number)
         }
         death.calls = open.count
@@ -50,7 +50,7 @@ extension BusCore {
         return nil
     }
 
-    /// Removes the names of actions that no open call has.
+    /// Removes the names that no open request has.
     func sweepActionNames() {
         routes.forgetRoutes()
         routes.actionNames.keep(Set(calls.open(most: .max).map(\.pointee.action)))

@@ -18,10 +18,15 @@ extension BusCore {
         let request = Request(
             to: header.to, name: header.name, object: header.members.contains(.object) ? header.object : nil,
             trace: header.trace, meta: header.meta, body: body)
+        // Before the name gets a number, which a sweep would remove.
+        if routes.actionNames.isFull { sweepActionNames() }
         if target.isReady, target.peer != nil {
-            deliverReport(try openRequest(.report, header, from: peer), request, from: peer, to: target)
+            let call = try openRequest(.report, header, from: peer)
+            call.pointee.action = routes.actionNames.number(of: header.name.text)
+            deliverReport(call, request, from: peer, to: target)
         } else {
-            try hold(request, header, for: target, from: peer)
+            let call = try hold(request, header, for: target, from: peer)
+            call.pointee.action = routes.actionNames.number(of: header.name.text)
         }
     }
 
@@ -79,8 +84,10 @@ extension BusCore {
             call.pointee.wasSent(to: observer)
             call.pointee.deadline.expiry = report.pointee.deadline.expiry
             call.pointee.deadline.budget = report.pointee.deadline.budget
+            call.pointee.action = report.pointee.action
+            call.pointee.startedAt = time
             observer.addServed(call)
-            report.adopt(call)
+            report.adopt(call, further: 0)
             report.pointee.notices.open += 1
             report.pointee.notices.observers += 1
             statistics.notices += 1
@@ -129,6 +136,7 @@ extension BusCore {
 
     /// Ends a report whose target's session has ended with some notices unanswered.
     func reportTargetEnded(_ report: CallPointer, _ target: Peer, _ error: BusError) {
+        noteFailure(of: report, error)
         var delivered = report.pointee.notices.observers > report.pointee.notices.open
         while let notice = report.pointee.firstChild {
             if mayArrive(notice, at: target) { delivered = true }

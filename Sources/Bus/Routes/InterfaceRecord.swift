@@ -75,8 +75,9 @@ final class URLTarget {
     var to: String { "\(interface)/\(action)" }
 }
 
-/// Numbers for the names of actions, so that each open call can record its action in four bytes.
-/// The names themselves are needed only when a module dies.
+/// Numbers for the names of actions and reports, so that each open request can record its own in
+/// four bytes. The names themselves are needed only when a module dies, a request fails, or an
+/// operator asks what is open.
 ///
 /// Callers may keep asking for new names of interfaces that list no actions. When `isFull`, the
 /// bus, which knows the open calls, removes the names of all others (`keep`).

@@ -255,7 +255,8 @@ public final class BusClient {
             pending.removeValue(forKey: id)?.onAnswer(.success(Array(body)))
         case .error:
             let error = BusError(
-                ErrorCode(header.code.text), header.message.text, ran: header.ran, body: Array(body))
+                ErrorCode(header.code.text), header.message.text, ran: header.ran, body: Array(body),
+                root: BusError.Root(header.root))
             if header.members.contains(.id) {
                 pending.removeValue(forKey: id)?.onAnswer(.failure(error))
             } else {

@@ -162,7 +162,7 @@ extension BusSimulation {
         let request = SimulatedRequest(
             number: number, session: session.number, id: id, target: target, name: name, object: object,
             rank: rank ?? session.rank, deadline: deadline, parent: parent, parentID: parentID,
-            skipsAuthorization: skips,
+            depth: 1 + (parent < 0 ? 0 : referee.requests[parent].depth), skipsAuthorization: skips,
             isEndless: isEndless, stream: .init(credit: credit))
         referee.requests.append(request)
         if hasID {
@@ -281,7 +281,8 @@ extension BusSimulation {
                 session, "call", .release(instance), #","to":"bus/release""#,
                 body: { _ in #"{"instance":"\#(instance)"}"# }, step: step)
         default:
-            let action = ["ping", "levels", "modules", "interfaces", "names", "stats", "watch", "timeline"][step.a % 8]
+            let list = step.b & 1 == 0 ? "timeline" : "requests"
+            let action = ["ping", "levels", "modules", "interfaces", "names", "stats", "watch", list][step.a % 8]
             request(
                 session, "call", .bus, #","to":"bus/\#(action)""#, body: { _ in "{}" }, step: step,
                 isEndless: action == "watch")

@@ -159,6 +159,7 @@ extension Referee {
                 "\(name(request)) ended with \(frame.code) and ran yes; its callee answered \(request.answer.map { "\($0)" } ?? "nothing")"
             )
         }
+        checkRoot(of: frame, request, wasAnswered: wasAnswered)
         guard !wasAnswered else { return }
         judge(frame, request, session)
     }
@@ -188,6 +189,10 @@ extension Referee {
             expect(
                 request.isCancelled || isParentOver(request) || request.parent == -2, .parent,
                 "\(name(request)) was cancelled, and its sender has not cancelled it")
+        case "too-deep":
+            expect(
+                request.depth > tables[request.handling.table].limits.depth, .depth,
+                "\(name(request)) was refused with too-deep, and its depth is \(request.depth)")
         case "level-violation", "undeclared":
             expect(
                 tables(of: request).contains { isRefused(request, session, by: $0) } && session.role != .operator,

@@ -86,6 +86,9 @@ extension Referee {
             "\(name(request)) was delivered, and \(tables[request.handling.table].limits.calls) of its sender's were open before it"
         )
         expect(
+            request.depth <= tables[request.handling.table].limits.depth, .depth,
+            "\(name(request)) of depth \(request.depth) was delivered")
+        expect(
             !request.end.neverRan, .ran,
             "\(name(request)) was delivered to \(session.name) after it had ended with \(request.end.code) and ran no")
     }

@@ -165,7 +165,10 @@ final class Referee {
         case .reply, .error:
             if case .report = requests[number].target { requests[number].delivery.open -= 1 }
             // If several observers answer, the first error counts.
-            if requests[number].answer.map({ $0.kind == .reply }) ?? true { requests[number].answer = answer }
+            if requests[number].answer.map({ $0.kind == .reply }) ?? true {
+                requests[number].answer = answer
+                requests[number].answeredAt = handledFrames
+            }
         }
     }
 

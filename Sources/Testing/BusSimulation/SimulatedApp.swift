@@ -53,6 +53,7 @@ struct SimulatedApp {
         table.limits.waiting = [1, 4, 1_024, 1_024][numbers.below(4)]
         table.limits.held = [64, 8 << 20, 8 << 20, 8 << 20][numbers.below(4)]
         table.limits.instances = [1, 4_096][numbers.below(2)]
+        table.limits.depth = [1, 2, 3, 32][Int(table.hello % 4)]
         isTight = numbers.chance(1, in: 8)
         if isTight { table.limits.total = 4 << 10 }
         if let authorizer { table.authorizer = Self.interface(authorizer) }
@@ -112,6 +113,7 @@ struct SimulatedApp {
             table.modules[place].stop = UInt64(50 + numbers.below(2_000))
             table.modules[place].ping = numbers.chance(1, in: 4) ? UInt64(500 + numbers.below(5_000)) : nil
         }
+        table.limits.depth = [1, 2, 3, 32][numbers.below(4)]
         return table
     }
 

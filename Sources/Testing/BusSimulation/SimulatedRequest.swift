@@ -72,9 +72,12 @@ struct SimulatedRequest {
     let rank: Int
     /// The deadline in milliseconds; nil for none.
     let deadline: Int?
+    /// The number of the request that it is made for; negative if there is none.
     let parent: Int
     /// The id under which the sender serves the parent.
     let parentID: UInt64
+    /// The number of requests in its chain.
+    let depth: Int
     let skipsAuthorization: Bool
     /// Whether it has no deadline, whatever its header says.
     let isEndless: Bool
@@ -94,6 +97,8 @@ struct SimulatedRequest {
     var isAllowed = false
     /// The callee's last answer that the bus has handled.
     var answer: SimulatedAnswer?
+    /// The number of frames that the bus had handled with that answer.
+    var answeredAt = 0
     var stream: Stream
     var end = End()
     /// Whether the bus may keep it until a module or the authorizer is ready.

@@ -13,6 +13,8 @@ package enum SimulationRule: String, Sendable, CaseIterable {
     case ran = "6 Ends: ran says what happened to the callee"
     case answered = "6 Ends: an answer is the callee's answer"
     case order = "6 Ends: frames of one sender arrive at one receiver in their order"
+    case depth = "6 Depth: a chain of requests is as long as its limit allows, and not shorter"
+    case root = "6 Root: an error has the root of a failure behind it, and no other"
     case credit = "6 Streams: partial replies keep to the credit and to their order"
     case direction = "7 Notifications: broadcasts go to later levels, reports to earlier ones"
     case observed = "7 Notifications: a notice is for an existing observation"

@@ -1,8 +1,10 @@
 import ArgumentParser
 import StrataCore
 import StrataManifest
+import StrataOperator
 
-/// `strata why`: tells whether the bus would let a module's message through, and by which rule.
+/// `strata why`: tells whether the bus would let a module's message through, and by which rule; or
+/// which request waits for which module.
 struct Why: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Says whether a module's call, URL, notification or event would be allowed, and why.",
@@ -15,18 +17,27 @@ struct Why: ParsableCommand {
               strata why Notes log.line --to Log          a report
               strata why Session app.tidy --event         an event that it emits
 
-            It needs no bus: it reads the manifest, and starts the programs concerned with \
+              strata why --stuck                          what waits for what, right now
+              strata why --stuck Notes                    where Notes is involved
+
+            Without --stuck it needs no bus: it reads the manifest, and starts the programs concerned with \
             --describe to learn their actions. It shows all of the bus's checks in order, each \
             with the line of the manifest that decides, then what would change the answer.
+
+            With --stuck it asks the bus for the open requests. Below each request stand those that \
+            were made for it. A module that is in a chain twice is marked as a circle.
 
             Exit codes: 0 it would be allowed; 1 it would be refused; 2 bad usage.
             """)
 
     @Argument(help: "The sender: a module that the manifest names.", completion: LiveNames.modules)
-    var module: String
+    var module: String?
 
     @Argument(help: "Interface/action, an interface, a URL, or the name of a notification or an event.")
-    var target: String
+    var target: String?
+
+    @Flag(help: "Shows which request waits for which module, on the running bus.")
+    var stuck = false
 
     @Option(help: ArgumentHelp("Makes it a report to this module.", valueName: "module"), completion: LiveNames.modules)
     var to: String?
@@ -44,22 +55,55 @@ struct Why: ParsableCommand {
     var `static` = false
 
     @OptionGroup var output: OutputOption
+    @OptionGroup var bus: SocketOption
 
     func validate() throws {
+        if stuck {
+            if target != nil || broadcast || event || to != nil || `static` {
+                throw ValidationError("--stuck takes a module at most, and no message.")
+            }
+        } else if module == nil || target == nil {
+            throw ValidationError("Missing argument: name a module and what it sends, or use --stuck.")
+        }
         if [broadcast, event, to != nil].count(where: { $0 }) > 1 {
             throw ValidationError("Use only one of --broadcast, --event and --to.")
         }
     }
 
     func run() throws {
+        if stuck { return try showStuck() }
+        guard let module, let target else { return }  // because `validate` has checked it
+        try judge(target, from: module)
+    }
+
+    private func showStuck() throws(Failure) {
+        let connection = try bus.connect()
+        let tree = RequestTree(try connection.ask("bus/requests"))
+        let trees = module.map(tree.trees(with:)) ?? tree.trees
+        if let module, trees.isEmpty {
+            let names = try connection.modules().map(\.name)
+            guard names.contains(module) else {
+                throw Failure(
+                    .answer,
+                    "unknown-module: there is no module \(Printable.line(module))"
+                        + InterfaceActions.hint(nearestNames(to: module, in: names)), code: .unknownModule)
+            }
+        }
+        let view = StuckView(
+            trees: trees, module: module, omitted: tree.omitted, now: Int64(Loop.wallMicroseconds / 1_000))
+        let answer = Answer(output)
+        if answer.isForPrograms { try answer.showEach(view.json) } else { view.show(answer.painter) }
+    }
+
+    private func judge(_ target: String, from module: String) throws {
         var app: DescribedApp
         do throws(ManifestErrors) { app = try DescribedApp(manifest) } catch {
             throw Failure(.usage, error.description, isPlain: true)
         }
         try known(module, app)
         if let to, app.manifest.table.guests == nil { try known(to, app) }
-        if !`static` { try app.describe(programs(app)) }
-        let judgements = try judge(Judge(app.manifest, app.descriptions))
+        if !`static` { try app.describe(programs(app, target, from: module)) }
+        let judgements = try judge(target, from: module, Judge(app.manifest, app.descriptions))
         let answer = Answer(output)
         for (place, judgement) in judgements.enumerated() {
             let view = JudgementView(judgement)
@@ -82,20 +126,20 @@ struct Why: ParsableCommand {
     }
 
     /// The modules whose programs are asked; nil for all.
-    private func programs(_ app: DescribedApp) -> Set<String>? {
+    private func programs(_ app: DescribedApp, _ target: String, from module: String) -> Set<String>? {
         if let to { return [module, to] }
-        guard !broadcast, !event, !isURL else { return nil }
+        guard !broadcast, !event, !Self.isURL(target) else { return nil }
         let interface = Name.withoutRouterSuffix(String(target.prefix { $0 != "/" && $0 != "#" }))
         return Judge(app.manifest).provider(of: interface).map { [module, $0] }
     }
 
-    private var isURL: Bool { target.contains("://") }
+    private static func isURL(_ target: String) -> Bool { target.contains("://") }
 
-    private func judge(_ judge: Judge) throws(Failure) -> [Judgement] {
+    private func judge(_ target: String, from module: String, _ judge: Judge) throws(Failure) -> [Judgement] {
         if let to { return [judge.report(try CheckedName.read(target), to: to, from: module)] }
         if broadcast { return [judge.broadcast(try CheckedName.read(target), from: module)] }
         if event { return [judge.emit(try CheckedName.read(target), from: module)] }
-        if isURL { return [judge.open(target, from: module)] }
+        if Self.isURL(target) { return [judge.open(target, from: module)] }
         let interfaces = judge.interfaces
         if target.contains("/") || interfaces.contains(Name.withoutRouterSuffix(target)) {
             return [judge.call(target, from: module)]

@@ -66,6 +66,9 @@ struct Failure: Error {
     init(_ error: BusError) {
         self.init(
             .answer, "\(Printable.line(error.code.rawValue)): \(Printable.indented(error.message))", code: error.code)
+        if let root = error.root, !error.message.contains("\(root)") {
+            message += "\n  cause: \(Printable.line("\(root)"))"
+        }
         if error.ran == .maybe { message += "\nIt was delivered, and may have been carried out." }
         if !error.body.isEmpty, let details = JSONText.compact(error.body) {
             message += "\n\(String(decoding: details, as: UTF8.self))"

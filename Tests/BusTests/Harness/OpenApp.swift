@@ -57,6 +57,7 @@ struct OpenApp {
         tool = try bus.operator()
         buy = try caller.call("Old/buy", 1, ["deadline": 60_000])
         bought = try owner.expectCall("Shop/buy", 1)
+        try owner.refused("Nobody/act", nil, ["parent": bought.number], with: "unknown-interface")
         late = try bus.connect("Late")
         try late.hello("Late", ["token": .string(try bus.vouch(for: "Late")), "interfaces": ["Late": [:]]])
         setUp = try late.expectCall("module/setUp")

@@ -111,7 +111,7 @@ struct VerdictTests {
     }
 
     /// The bus makes these checks itself when it takes the place.
-    @Test(arguments: [Check.waiting, .requests, .parent, .room])
+    @Test(arguments: [Check.waiting, .requests, .parent, .depth, .room])
     func whatTheMomentDecidesIsNotTheJudges(_ check: Check) {
         #expect(!check.isForeseeable)
         for kind in MessageKind.allCases where kind.checks.contains(check) {
@@ -174,7 +174,7 @@ struct VerdictTests {
     /// The protocol's sections 6, 7, 9 and 11.
     @Test(.promise("6.19")) func checksComeInTheProtocolsOrder() {
         let owner = "quarantine owner start waiting"
-        let places = "requests parent"
+        let places = "requests parent depth"
         let names = { (kind: MessageKind) in kind.checks.map(\.name).joined(separator: " ") }
         #expect(
             names(.call)

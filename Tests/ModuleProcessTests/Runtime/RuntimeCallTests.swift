@@ -87,6 +87,20 @@ struct RuntimeCallTests {
             #expect(failed["code"] == "failed")
             #expect(
                 failed["message"] == "Player/fail failed in a request of its own: unknown-interface: nobody there")
+            // With a root, what each module on the way said of it is left out.
+            _ = peer.send(call: "Player/fail", ["how": "request"])
+            let asked = try await peer.expect("call")
+            let root: JSON = ["code": "died", "message": "it ended", "module": "Disc", "path": "Disc/read"]
+            peer.send([
+                "kind": "error", "id": asked.id, "code": "failed", "message": "Deck/read failed: it ended",
+                "ran": "yes",
+                "root": root,
+            ])
+            let passed = try await peer.expect("error")
+            #expect(
+                passed["message"]
+                    == "Player/fail failed in a request of its own: Disc/read in Disc: died: it ended")
+            #expect(passed["root"] == nil)
         }
     }
 

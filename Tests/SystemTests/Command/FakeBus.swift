@@ -27,7 +27,7 @@ final class FakeBus: Sendable {
     enum Said: Sendable {
         case reply(String)
         case partial(String)
-        case error(String, String, body: String = "")
+        case error(String, String, body: String = "", root: String = "")
         /// An error without an id.
         case farewell(String, String)
         /// The connection ends.
@@ -135,10 +135,11 @@ private final class FakeService {
         switch said {
         case .reply(let body): send(.reply, id, body, channel)
         case .partial(let body): send(.reply, id, body, channel) { $0.boolean("more", true) }
-        case .error(let code, let message, let body):
-            send(.error, id, body, channel) {
-                $0.string("code", code)
-                $0.string("message", message)
+        case .error(let code, let message, let body, let root):
+            send(.error, id, body, channel) { writer in
+                writer.string("code", code)
+                writer.string("message", message)
+                if !root.isEmpty { Array(root.utf8).withUnsafeBytes { writer.raw("root", $0) } }
             }
         case .farewell(let code, let message):
             send(.error, nil, "", channel) {

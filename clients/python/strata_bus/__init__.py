@@ -18,7 +18,7 @@ The guide is README.md in the package's folder of the repository; the protocol i
 
 from .background import Retry
 from .codec import FrameDecoder, encode_frame
-from .errors import BusError
+from .errors import BusError, Root
 from .handlers import Call, Context, Last, Notice
 from .instances import Instance, Instances
 from .metrics import Counter, Gauge, Metrics, Timer
@@ -31,6 +31,6 @@ from .streams import Stream
 
 __all__ = [
     "BusError", "Call", "Context", "Counter", "FrameDecoder", "Gauge", "Instance", "Instances", "Last",
-    "Metrics", "Module", "Notice", "Observation", "Offer", "Operator", "Registration", "Retry", "Stream", "Timer",
-    "encode_frame",
+    "Metrics", "Module", "Notice", "Observation", "Offer", "Operator", "Registration", "Retry", "Root", "Stream",
+    "Timer", "encode_frame",
 ]  # fmt: skip

@@ -5,7 +5,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from .errors import BusError
+from .errors import BusError, Root
 from .limits import EXCESS, LIMITS
 
 encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -80,6 +80,13 @@ def decode_error(header: dict[str, Any], body: bytes) -> BusError:
     error = BusError(
         str(header.get("code", "failed")), str(header.get("message", "")), ran=header.get("ran", "maybe"), body=details
     )
+    root = header.get("root")
+    if isinstance(root, dict):
+        path = root.get("path")
+        error.root = Root(
+            str(root.get("code", "")), str(root.get("message", "")), str(root.get("module", "")),
+            None if path is None else str(path),
+        )  # fmt: skip
     error._received = True
     return error
 

@@ -123,7 +123,8 @@ class Runner:
                 answer = BusError(error.code, error.message, ran=ran, body=error.body)
             else:
                 how = "failed in a request of its own" if error._received else "failed"
-                answer = BusError("failed", self._named(served, how, str(error)), ran=ran)
+                # Where the error began says more than what each module on its way said of it.
+                answer = BusError("failed", self._named(served, how, str(error.root or error)), ran=ran)
         else:
             logger.error("%s failed", served.handler, exc_info=error)
             answer = BusError("failed", self._named(served, "failed", described(error)))

@@ -114,6 +114,10 @@ class CallTests(BusCase):
         async def forward(call: strata_bus.Call) -> Any:
             return await low.call(call.params)
 
+        @low.action("Low/relay")
+        async def relay(call: strata_bus.Call) -> Any:
+            return await low.call("Low/pass", call.params)
+
         await self.start(low)
         await self.start(high)
         error = await self.assertRefused(high.call("Low/fail", "Low.wrong"), "Low.wrong", "no")
@@ -138,6 +142,11 @@ class CallTests(BusCase):
         await self.assertRefused(high.call("Low/pass", "Low/own"), "Low.own", "yes")
         error = await self.assertRefused(high.call("Low/pass", "None/none"), "failed", "yes")
         self.assertRegex(error.message, "^Low/pass failed in a request of its own: unknown-interface: ")
+        self.assertEqual(error.root and error.root[::2], ("unknown-interface", "bus"))
+        # The second module says where it began, and not what the first has said of it.
+        error = await self.assertRefused(high.call("Low/relay", "None/none"), "failed", "yes")
+        self.assertEqual(error.message, f"Low/relay failed in a request of its own: {error.root}")
+        self.assertRegex(error.message, ": None/none in bus: unknown-interface: no row and no live module provides None")
 
     async def test_observers_and_steps_are_named_when_they_fail(self) -> None:
         low, high = strata_bus.Module("Low"), strata_bus.Module("High")

@@ -2,8 +2,8 @@
 /// message's kind (`MessageKind.checks`) and answers with the first refusal; `strata why` asks all
 /// of them.
 ///
-/// `MessageFacts.verdict` decides a check. It leaves `waiting`, `requests`, `parent` and `room` to
-/// the bus, which decides them when it takes up the slot or the space in question.
+/// `MessageFacts.verdict` decides a check. It leaves `waiting`, `requests`, `parent`, `depth` and
+/// `room` to the bus, which decides them when it takes up the slot or the space in question.
 public enum Check: Comparable, CaseIterable, Sendable {
     /// Does what it is sent to exist?
     case existence
@@ -32,6 +32,8 @@ public enum Check: Comparable, CaseIterable, Sendable {
     case requests
     /// Is the call on whose behalf it is made still open?
     case parent
+    /// Is the chain of calls that it belongs to short enough?
+    case depth
     /// If the authorizer has to allow it, is there one?
     case authorization
     /// Is there room in the receiver's queue?
@@ -53,6 +55,7 @@ public enum Check: Comparable, CaseIterable, Sendable {
         case .instance: "instance"
         case .requests: "requests"
         case .parent: "parent"
+        case .depth: "depth"
         case .authorization: "authorization"
         case .room: "room"
         }
@@ -63,7 +66,7 @@ public enum Check: Comparable, CaseIterable, Sendable {
     public var isForeseeable: Bool {
         switch self {
         case .existence, .level, .declaration, .owner, .actions, .instance, .authorization: true
-        case .sender, .trust, .quarantine, .start, .waiting, .requests, .parent, .room: false
+        case .sender, .trust, .quarantine, .start, .waiting, .requests, .parent, .depth, .room: false
         }
     }
 }

@@ -24,7 +24,7 @@ extension MessageFacts {
         case .actions: actionsVerdict
         case .instance: instanceVerdict
         case .authorization: authorizationVerdict
-        case .waiting, .requests, .parent, .room: .depends
+        case .waiting, .requests, .parent, .depth, .room: .depends
         }
     }
 

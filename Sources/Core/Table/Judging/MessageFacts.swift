@@ -96,14 +96,14 @@ public enum MessageKind: CaseIterable, Sendable {
 
     private static let ofCall: [Check] = [
         .existence, .sender, .trust, .level, .declaration, .quarantine, .owner, .start, .waiting, .actions, .instance,
-        .requests, .parent, .authorization, .room,
+        .requests, .parent, .depth, .authorization, .room,
     ]
     private static let ofOpen: [Check] = [
         .sender, .trust, .existence, .level, .declaration, .quarantine, .owner, .start, .waiting, .requests, .parent,
-        .actions, .instance, .authorization, .room,
+        .depth, .actions, .instance, .authorization, .room,
     ]
     private static let ofReport: [Check] = [
-        .sender, .existence, .level, .declaration, .owner, .start, .waiting, .requests, .parent, .room,
+        .sender, .existence, .level, .declaration, .owner, .start, .waiting, .requests, .parent, .depth, .room,
     ]
     /// The level comes last, since it refuses nothing: it picks the receivers.
     private static let ofBroadcast: [Check] = [.sender, .declaration, .room, .level]

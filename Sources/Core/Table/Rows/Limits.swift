@@ -25,6 +25,8 @@ extension AppTable {
         public var adapted = 256 << 10
         /// The bytes that wait for all peers together, in queues and for modules.
         public var total = 1 << 30
+        /// The requests in a chain, each made for the one before.
+        public var depth = 32
 
         public init() {}
     }
@@ -38,7 +40,7 @@ extension AppTable.Limits {
             "waiting": .count(waiting), "observations": .count(observations), "interfaces": .count(interfaces),
             "urls": .count(urls), "instances": .count(instances), "connections": .count(connections),
             "unregistered": .count(unregistered), "held": .count(held), "adapted": .count(adapted),
-            "total": .count(total),
+            "total": .count(total), "depth": .count(depth),
         ]
     }
 
@@ -46,7 +48,7 @@ extension AppTable.Limits {
         self.init()
         try value.holds([
             "frame", "header", "calls", "queue", "waiting", "observations", "interfaces", "urls", "instances",
-            "connections", "unregistered", "held", "adapted", "total",
+            "connections", "unregistered", "held", "adapted", "total", "depth",
         ])
         try value.read("frame", into: &frame) { (v) throws(AppTableError) in try v.integer() }
         try value.read("header", into: &header) { (v) throws(AppTableError) in try v.integer() }
@@ -62,5 +64,6 @@ extension AppTable.Limits {
         try value.read("held", into: &held) { (v) throws(AppTableError) in try v.count() }
         try value.read("adapted", into: &adapted) { (v) throws(AppTableError) in try v.count() }
         try value.read("total", into: &total) { (v) throws(AppTableError) in try v.count() }
+        try value.read("depth", into: &depth) { (v) throws(AppTableError) in try v.count() }
     }
 }

@@ -9,12 +9,15 @@ public struct BusError: Error, Sendable, CustomStringConvertible {
     public var ran: Ran
     /// The error's body from the callee, as JSON; empty if there is none.
     public var body: [UInt8]
+    /// The failure that led to this one; nil if no request that the callee made for this one failed.
+    public var root: Root?
 
-    public init(_ code: ErrorCode, _ message: String, ran: Ran = .no, body: [UInt8] = []) {
+    public init(_ code: ErrorCode, _ message: String, ran: Ran = .no, body: [UInt8] = [], root: Root? = nil) {
         self.code = code
         self.message = message
         self.ran = ran
         self.body = body
+        self.root = root
     }
 
     public var description: String { "\(code): \(message)" }
@@ -22,17 +25,9 @@ public struct BusError: Error, Sendable, CustomStringConvertible {
     /// Returns the error with its message cut to `most` bytes as a header encodes them. Escapes
     /// count, since they are longer than the characters that they stand for.
     public func shortened(to most: Int) -> BusError {
-        guard message.utf8.count > most / 6 else { return self }
-        var left = most
-        for index in message.unicodeScalars.indices {
-            let scalar = message.unicodeScalars[index]
-            left -= scalar.value < 0x20 ? 6 : scalar == "\"" || scalar == "\\" ? 2 : UTF8.width(scalar)
-            guard left < 0 else { continue }
-            var shorter = self
-            shorter.message = message[..<index] + "…"
-            return shorter
-        }
-        return self
+        var shorter = self
+        shorter.message = message.shortened(to: most)
+        return shorter
     }
 
     /// Whether the handler of a failed request ran.
@@ -68,6 +63,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let shuttingDown = ErrorCode("shutting-down")
     public static let failed = ErrorCode("failed")
     public static let overloaded = ErrorCode("overloaded")
+    public static let tooDeep = ErrorCode("too-deep")
     public static let unknownKind = ErrorCode("unknown-kind")
     public static let badID = ErrorCode("bad-id")
     public static let unknownModule = ErrorCode("unknown-module")
@@ -97,8 +93,22 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
         .overloaded, .unknownKind, .badID, .unknownModule, .unknownInterface, .unknownAction, .unknownInstance,
         .unknownScheme, .unknownHost, .unknownPath, .badURL, .nameTaken, .levelMismatch, .forbidden,
         .levelViolation, .undeclared, .unauthorized, .unavailable, .badParams, .died, .replaced, .deadlineExceeded,
-        .cancelled,
+        .cancelled, .tooDeep,
     ]
+}
+
+extension String {
+    /// Returns the text cut to `most` bytes as a header encodes it, with an ellipsis at the cut.
+    func shortened(to most: Int) -> String {
+        guard utf8.count > most / 6 else { return self }
+        var left = most
+        for index in unicodeScalars.indices {
+            let scalar = unicodeScalars[index]
+            left -= scalar.value < 0x20 ? 6 : scalar == "\"" || scalar == "\\" ? 2 : UTF8.width(scalar)
+            if left < 0 { return self[..<index] + "…" }
+        }
+        return self
+    }
 }
 
 /// An error from the operating system or from libuv.

@@ -4,6 +4,12 @@ public struct Header: ~Copyable {
     /// Which of the known members the header had.
     public var members: Members = []
     public var kind = Kind.unknown
+    // These three fill a gap: a header of over 256 bytes takes longer to copy.
+    public var more = false
+    public var ran = BusError.Ran.no
+    /// Whether only members of a plain header are set (see `HeaderScanner.scanPlain`), so that
+    /// `clearPlain` is enough to reset this header.
+    var isPlain = true
     /// The id; 0 if it was missing or out of range.
     public var id: UInt64 = 0
     public var deadline: Int64 = 0
@@ -11,8 +17,6 @@ public struct Header: ~Copyable {
     public var credit: UInt64 = 0
     public var subscription: Int64 = 0
     public var missed: Int64 = 0
-    public var more = false
-    public var ran = BusError.Ran.no
     public var to = Text.none
     public var name = Text.none
     public var object = Text.none
@@ -28,12 +32,11 @@ public struct Header: ~Copyable {
     /// The `meta` object in JSON form; it is forwarded unchanged.
     public var meta = Text.none
 
+    /// An error's `root` in JSON form; a peer's is ignored.
+    public var root = Text.none
+
     /// The length of the received header, in bytes.
     public var count = 0
-
-    /// Whether only members of a plain header are set (see `HeaderScanner.scanPlain`), so that
-    /// `clearPlain` is enough to reset this header.
-    var isPlain = true
 
     public init() {}
 
@@ -75,6 +78,7 @@ public struct Header: ~Copyable {
         @inlinable public static var ran: Members { Members(rawValue: 1 << 18) }
         @inlinable public static var trace: Members { Members(rawValue: 1 << 19) }
         @inlinable public static var meta: Members { Members(rawValue: 1 << 20) }
+        @inlinable public static var root: Members { Members(rawValue: 1 << 21) }
     }
 
     /// The kind of a frame.

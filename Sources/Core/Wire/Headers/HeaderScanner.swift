@@ -182,6 +182,9 @@ public final class HeaderScanner {
             guard header.meta.count <= Self.longestMeta else {
                 throw cursor.error("\"meta\" has \(header.meta.count) bytes, and \(Self.longestMeta) are allowed")
             }
+        case PackedKey.root:
+            try once(.root, &header, key, quoted, cursor)
+            header.root = try value(of: key, quoted, &cursor)
         default:
             return false
         }
@@ -241,6 +244,7 @@ private enum PackedKey {
     static let ran = 0x6e61_72 as UInt64
     static let trace = 0x65_6361_7274 as UInt64
     static let meta = 0x6174_656d as UInt64
+    static let root = 0x746f_6f72 as UInt64
 }
 
 extension Header.Kind {

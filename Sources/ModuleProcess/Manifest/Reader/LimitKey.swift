@@ -19,6 +19,8 @@ package struct LimitKey {
             // The last 16 connection slots are reserved for operators and the launcher.
             count("connections", \.connections, from: 17), count("unregistered", \.unregistered), size("held", \.held),
             size("adapted", \.adapted), size("total", \.total),
+            // A message about a chain, and the end of one, takes work for each of its requests.
+            count("depth", \.depth, to: 1_000),
         ]
     }
 
@@ -29,9 +31,9 @@ package struct LimitKey {
     }
 
     private static func count(
-        _ name: String, _ limit: WritableKeyPath<AppTable.Limits, Int>, from least: Int = 1
+        _ name: String, _ limit: WritableKeyPath<AppTable.Limits, Int>, from least: Int = 1, to most: Int = 1_000_000
     ) -> LimitKey {
-        LimitKey(name: name, isSize: false, range: least...1_000_000, limit: limit)
+        LimitKey(name: name, isSize: false, range: least...most, limit: limit)
     }
 
     /// The key's row in the table of docs/manifest.md: name, default and range.

@@ -67,7 +67,7 @@ extension BusError {
 ///
 /// `code` identifies the error, and `message` explains it to people. `ran` says whether the handler
 /// ran: `.no`, `.maybe` or `.yes`. `body` holds what the callee sent with the error; `details(as:)`
-/// reads it.
+/// reads it. `root` is the failure that the error began with, if it passed through modules.
 public typealias BusError = StrataCore.BusError
 /// The code of an error, written as a string literal. A module has codes of its own, such as
 /// `"Login.wrong-password"`; the bus's codes have names here, such as `.unavailable` and `.died`.

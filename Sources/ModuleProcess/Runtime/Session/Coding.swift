@@ -166,7 +166,9 @@ extension BusError {
         case let error as BusError where error.code == .cancelled:
             self.init(.cancelled, error.message, ran: .yes)
         case let error as BusError:
-            self.init(.failed, "\(who) failed in a request of its own: \(error)", ran: .yes)
+            // Where the error began says more than what each module on its way said of it.
+            let cause = error.root.map { "\($0)" } ?? "\(error)"
+            self.init(.failed, "\(who) failed in a request of its own: \(cause)", ran: .yes)
         case let error as DecodingError:
             self.init(.failed, "\(who) read something that isn't as expected: \(error.sentence())", ran: .yes)
         case is CancellationError:

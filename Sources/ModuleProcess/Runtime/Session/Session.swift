@@ -248,7 +248,8 @@ final class Session {
             }
         case .error:
             let error = BusError(
-                ErrorCode(header.code.text), header.message.text, ran: header.ran, body: Array(body))
+                ErrorCode(header.code.text), header.message.text, ran: header.ran, body: Array(body),
+                root: BusError.Root(header.root))
             if header.members.contains(.id) {
                 if let request = requests.take(id) { fail(request, error) }
             } else {

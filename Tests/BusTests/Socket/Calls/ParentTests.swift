@@ -91,7 +91,7 @@ struct ParentTests {
     }
 
     @Test(.promise("6.16")) func aChainOfManyIsCancelledToItsEnd() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try TestBus.run(.sixModules { $0.limits.depth = 1_000 }) { bus in
             let module = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             let outer = try caller.call("Test/act", ["depth": 0])

@@ -201,6 +201,7 @@ struct OtherBuildTests {
         try check(Outbox.Contents())
         try check(LauncherSlotState())
         try check(CallState())
+        try check(RootState())
         try check(RequestLife())
         try check(Call.Deadline())
         try check(Call.Stream())
