@@ -54,6 +54,7 @@ struct AppTableJSONTests {
         row.reports = [.init(module: "Log", names: ["storage.full"])]
         row.emits = ["app.reload"]
         row.manages = ["Plain"]
+        row.wakes = ["a", "app.suspend"]
         row.trusted = true
         return row
     }

@@ -14,6 +14,7 @@ extension AppTable.Row {
         if let ping { members.append(.init("ping", .count(ping))) }
         if let user { members.append(.init("user", .count(user))) }
         if !manages.isEmpty { members.append(.init("manages", .strings(manages))) }
+        if !wakes.isEmpty { members.append(.init("wakes", .strings(wakes))) }
         return .object(members)
     }
 
@@ -21,7 +22,7 @@ extension AppTable.Row {
         try value.holds([
             "name", "rank", "priority", "start", "restart", "replace", "stop", "provides", "requires", "urls",
             "observes", "broadcasts", "reports", "emits", "trusted", "idle", "ping", "user", "backoffReset",
-            "manages",
+            "manages", "wakes",
         ])
         self.init(name: try value.required("name").string())
         try value.read("rank", into: &rank) { (v) throws(AppTableError) in try v.rank(in: ranks) }
@@ -48,6 +49,7 @@ extension AppTable.Row {
         }
         try value.read("emits", into: &emits) { (v) throws(AppTableError) in try v.strings() }
         try value.read("manages", into: &manages) { (v) throws(AppTableError) in try v.strings() }
+        try value.read("wakes", into: &wakes) { (v) throws(AppTableError) in try v.strings() }
         try value.read("trusted", into: &trusted) { (v) throws(AppTableError) in try v.bool() }
     }
 }
