@@ -55,6 +55,7 @@ struct AppTableJSONTests {
         row.reports = [.init(module: "Log", names: ["storage.full"])]
         row.emits = ["app.reload"]
         row.manages = ["Plain"]
+        row.wakes = ["a", "app.suspend"]
         (row.trusted, row.required) = (true, true)
         return row
     }

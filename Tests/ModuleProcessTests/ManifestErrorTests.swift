@@ -88,6 +88,15 @@ struct ManifestErrorTests {
             ),
             ("modules: {A: {manages: [B, B]}, B: }", ":2: modules.A.manages[1]: expected each name once"),
             ("modules: {A: {manages: [1]}}", ":2: modules.A.manages[0]: expected a module's name"),
+            (
+                "modules: {A: {wakes: [x]}}",
+                ":2: modules.A.wakes: expected start: on-demand beside wakes; found start: manual"
+            ),
+            ("modules: {A: {start: on-demand, wakes: [x, x]}}", ":2: modules.A.wakes[1]: expected each name once"),
+            (
+                "modules: {A: {start: on-demand, wakes: [app.moduleLost]}}",
+                ":2: modules.A.wakes[0]: expected another event; app.moduleLost starts no module, because an end would cause a start"
+            ),
             ("operators: [nobody]", ":2: operators: expected the key group"),
             ("group: nogroup\noperators: [no-such-user]", ":3: operators[0]: expected a user of this system"),
             ("group: no-such-group", ":2: group: expected a group of this system; found \"no-such-group\""),
@@ -230,7 +239,7 @@ struct ManifestErrorTests {
             ])
         #expect(
             errors("app: a\nmodules:\n  A: {start: on-demand}\n") == [
-                ":3: modules.A.start: expected the key provides beside on-demand; found none"
+                ":3: modules.A.start: expected the key provides or wakes beside on-demand; found neither"
             ])
         #expect(
             errors(

@@ -54,7 +54,7 @@ struct ManifestTests {
             trusted: false
             required: true
           Log:
-          Login: {provides: [LoginRouter, Session], level: middle}
+          Login: {provides: [LoginRouter, Session], level: middle, start: on-demand, wakes: [storage.changed, app.suspend]}
         adapters:
           NoteLogin:
             to: Login
@@ -108,7 +108,8 @@ struct ManifestTests {
         var log = AppTable.Row(name: "Log")
         log.start = .manual
         var login = AppTable.Row(name: "Login")
-        (login.start, login.rank, login.provides) = (.manual, 1, ["Login", "Session"])
+        (login.start, login.rank, login.provides) = (.onDemand, 1, ["Login", "Session"])
+        login.wakes = ["storage.changed", "app.suspend"]
         table.modules = [storage, log, login]
         var show = AppTable.AdaptedAction(name: "show", to: "present")
         show.params = [.init(from: "message", to: "notifyString")]

@@ -1,6 +1,7 @@
 import StrataCore
 
-/// Events: calls of `module/event` at each ready module that declared the event.
+/// Events: calls of `module/event` at each ready module that declared the event, and at those that
+/// it wakes.
 extension BusCore {
     func emit(_ asked: BusCall) throws(BusError) {
         let (peer, body) = (asked.peer, asked.body)
@@ -47,12 +48,18 @@ extension BusCore {
     private func listeners(to name: String) -> [ModuleRecord] {
         // Filters before it sorts, because few modules listen, and this runs at each end of a
         // session.
-        let isListening = { (module: ModuleRecord) in
-            !module.session.events.isEmpty && module.isReady && module.peer != nil
-                && module.session.events.contains(name)
+        let isListening = { [self] (module: ModuleRecord) in
+            guard module.isReady, module.peer != nil else { return isWoken(module, by: name) }
+            return !module.session.events.isEmpty && module.session.events.contains(name)
         }
         return (modules.rows.filter(isListening) + modules.guests.filter(isListening)).sorted(
             by: ModuleTable.startsBefore)
+    }
+
+    /// Whether an event starts a module that isn't ready. What its row observes is a notification.
+    private func isWoken(_ module: ModuleRecord, by name: String) -> Bool {
+        guard let row = module.row, row.wakes.contains(name) else { return false }
+        return !row.observes.contains { $0.name == name } && canBeWaitedFor(module)
     }
 
     private func begin(_ emission: Emission) {
@@ -69,12 +76,50 @@ extension BusCore {
     private func callListener(_ index: Int, of emission: Emission) {
         let module = emission.listeners[index]
         guard let peer = module.peer, module.isReady else {
+            if isWoken(module, by: emission.name) { return awaitListener(index, of: emission) }
             return eventAnswered(emission, index, .failure(BusError(.died, "\(module.name) is no longer connected")))
         }
+        call(peer, index, of: emission, deadline: deadline(of: emission))
+    }
+
+    private func call(_ peer: Peer, _ index: Int, of emission: Emission, deadline: UInt64) {
         callOwn(
             peer, to: "module/event", name: emission.name, body: emission.params, trace: emission.trace,
-            meta: emission.meta, for: emission.request?.call, deadline: deadline(of: emission),
+            meta: emission.meta, for: emission.request?.call, deadline: deadline,
             mustFit: true, .event(emission, index))
+    }
+
+    /// Keeps the place of a listener's call, with its deadline, until the listener is ready.
+    private func awaitListener(_ index: Int, of emission: Emission) {
+        let module = emission.listeners[index]
+        guard module.canTakeEvent(table.limits.waiting), let call = calls.open(.own) else {
+            let error = BusError(
+                .overloaded, "\(table.limits.waiting) events wait for \(module.name) already (limits.waiting)")
+            return eventAnswered(emission, index, .failure(error))
+        }
+        call.pointee.isLifecycle = true
+        call.pointee.deadline.budget = deadline(of: emission)
+        call.pointee.deadline.expiry = now + call.pointee.deadline.budget
+        arm(call)
+        emission.request?.call.adopt(call)
+        calls.set(.event(emission, index), of: call)
+        module.addWaitingEvent(CallReference(call))
+        want(module)
+    }
+
+    /// Calls a module that is ready now at the events that woke it.
+    func releaseEvents(_ module: ModuleRecord) {
+        for event in module.takeWaitingEvents() where event.isOpen {
+            guard case .event(let emission, let index)? = calls.takePurpose(of: event.call) else { continue }
+            let left = remaining(event.call)
+            release(event.call, "the module is ready")
+            guard let peer = module.peer, module.session.events.contains(emission.name) else {
+                let error = BusError(.unknownAction, "\(module.name) doesn't declare the event \(emission.name)")
+                eventAnswered(emission, index, .failure(error))
+                continue
+            }
+            call(peer, index, of: emission, deadline: left)
+        }
     }
 
     private func deadline(of emission: Emission) -> UInt64 {

@@ -58,7 +58,12 @@ extension BusCore {
         let callee = call.pointee.callee?.takeUnretainedValue()
         // The call is closed first, because its answer may begin the next one.
         release(call, "the broker's call has ended")
-        if let purpose, let callee { own(purpose, callee, answer) }
+        if let callee, let purpose {
+            own(purpose, callee, answer)
+        } else if case .event(let emission, let index)? = purpose {
+            // Its module never became ready.
+            eventAnswered(emission, index, answer)
+        }
     }
 }
 

@@ -16,7 +16,7 @@ extension BusCore {
     /// The bytes that wait in the broker for all peers together: queues, and requests that wait for
     /// modules. A body that several peers wait for counts once. Each queue counts with its length
     /// at the end of its last round.
-    var waitingBytes: Int { pool.waiting + reclaimer.payloadBytes + calls.heldBytes }
+    var waitingBytes: Int { pool.waiting + reclaimer.payloadBytes + calls.heldBytes + mailboxes.textBytes }
 
     /// The bytes that all queues together may still take; below 0 if they have more than the limit.
     private var restOfTotal: Int { table.limits.total - waitingBytes }
@@ -107,6 +107,15 @@ extension BusCore {
             "\(own) bytes of \(peer.displayName) wait for modules or the authorizer, and the limit is "
                 + "\(table.limits.held) (limits.held): wait for answers")
         if own + held.cost > Self.alwaysTaken, let refusal = totalRefusal(held.cost) { throw refusal }
+    }
+
+    /// Whether one more notice may be held for a row that is away.
+    /// - Parameters:
+    ///   - new: the bytes of it that don't wait yet.
+    ///   - held: the bytes that are held for the row.
+    func hasRoom(forHeld new: Int, beside held: Int) -> Bool {
+        guard held + new > Self.alwaysTaken else { return true }
+        return new <= restOfTotal && (held <= Self.alwaysTaken || held <= restOfTotal / Self.shareOfRest)
     }
 
     /// Returns the refusal of `count` more bytes by the limit on all that waits; nil if they fit.

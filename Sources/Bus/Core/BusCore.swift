@@ -48,6 +48,8 @@ final class BusCore {
     var routes = RouteTable()
     @exclusivity(unchecked)  // the same
     var observations = ObservationTable()
+    @exclusivity(unchecked)  // the same
+    var mailboxes = MailboxTable()
     var instances: InstanceTable
     var watches = WatchList()
     @exclusivity(unchecked)  // the same
@@ -81,6 +83,7 @@ final class BusCore {
         start = AppStart(StartBarrier(groups: Self.eagerGroups(modules.rows)))
         declareInterfaces()
         declareURLs()
+        for module in modules.rows { updateMailbox(module) }
     }
 
     /// Makes a bus that continues from the state of another program's bus. `Resumption` restores

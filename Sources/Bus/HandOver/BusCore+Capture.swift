@@ -11,7 +11,7 @@ extension BusCore {
         var state = BrokerState()
         state.table = table.json().encoded()
         state.user = user
-        captureModules(into: &state, scope)
+        captureModules(into: &state, &scope)
         state.peers = scope.some(connections.inOrder).map { capture($0, &scope) }
         state.next.peer = connections.next
         state.launcherSlot.peer = launcher?.number ?? 0
@@ -63,9 +63,8 @@ extension BusCore {
 
     // MARK: modules
 
-    private func captureModules(into state: inout BrokerState, _ scope: borrowing CaptureScope) {
-        let most = scope.most
-        state.modules = scope.some(modules.all).map { capture($0, most) }
+    private func captureModules(into state: inout BrokerState, _ scope: inout CaptureScope) {
+        state.modules = scope.some(modules.all).map { capture($0, &scope) }
         state.next.module = modules.nextNumber
         // The table in force no longer has the rows that a reload removed.
         var removed = AppTable(app: table.app)
@@ -75,7 +74,7 @@ extension BusCore {
         state.start = start
     }
 
-    private func capture(_ module: ModuleRecord, _ most: Int) -> ModuleState {
+    private func capture(_ module: ModuleRecord, _ scope: inout CaptureScope) -> ModuleState {
         var state = ModuleState()
         state.number = module.number
         state.name = module.name
@@ -92,8 +91,10 @@ extension BusCore {
         state.offer = module.offer
         state.said = module.said
         state.history = module.history
-        state.waiting = module.waiting.prefix(most).map(\.pointee.slot)
-        state.readyWaiters = module.readyWaiters.prefix(most).filter(\.call.isOpen).map(capture)
+        state.waiting = scope.some(module.waiting).map(\.pointee.slot)
+        state.readyWaiters = scope.some(module.readyWaiters).filter(\.call.isOpen).map(capture)
+        state.mailbox = module.mailbox.capture(&scope.payloads, isWhole: scope.isWhole)
+        state.waitingEvents = scope.some(module.waitingEvents).filter(\.isOpen).map(CallReferenceState.init)
         return state
     }
 
@@ -134,7 +135,7 @@ extension BusCore {
             state.output = peer.outbox.contents(&scope.payloads)
         }
         state.observations = scope.some(peer.observations.all).map {
-            ObservationState(terms: $0.terms, waitingEnd: $0.waitingEnd, missed: $0.missed)
+            ObservationState(terms: $0.terms, waitingEnd: $0.waitingEnd, missed: $0.missed, gap: $0.gap)
         }
         state.nextSubscription = peer.observations.next
         state.owesCredit = peer.owesCredit

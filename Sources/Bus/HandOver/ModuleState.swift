@@ -19,6 +19,9 @@ struct ModuleState: StatePart {
     /// The slots of the requests that wait for it, in their order.
     var waiting: [UInt32] = []
     var readyWaiters: [ReadyWaiterState] = []
+    var mailbox = MailboxState()
+    /// The calls of `module/event` that wait for it, in their order.
+    var waitingEvents: [CallReferenceState] = []
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &number)
@@ -36,6 +39,8 @@ struct ModuleState: StatePart {
         try file(13, &history)
         try file(14, &waiting)
         try file(15, &readyWaiters)
+        try file(16, &mailbox)
+        try file(17, &waitingEvents)
     }
 }
 

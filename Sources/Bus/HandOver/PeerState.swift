@@ -110,10 +110,12 @@ struct ObservationState: StatePart {
     var terms = Observation.Terms()
     var waitingEnd: UInt64 = 0
     var missed = 0
+    var gap = 0
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &terms)
         try file(2, &waitingEnd)
         try file(3, &missed)
+        try file(4, &gap)
     }
 }

@@ -24,6 +24,7 @@ extension Resumption {
         for state in state.modules {
             let module = try module(state.number)
             for slot in state.waiting { module.addWaiting(try call(slot)) }
+            for event in state.waitingEvents { module.addWaitingEvent(try reference(event)) }
             for waiter in state.readyWaiters {
                 let (call, interface) = (try reference(waiter.call), try interface(waiter.interface))
                 module.whenReady(waiter.isCreation ? .creation(call, interface) : .authorization(call, interface))

@@ -96,10 +96,11 @@ struct Resumption {
             let observation = Observation(own.terms, of: peer)
             observation.waitingEnd = own.waitingEnd
             observation.missed = own.missed
+            observation.gap = own.gap
             peer.observations.add(observation)
             // Only for a session that serves. The observations of a successor or a replaced session
             // aren't in force.
-            if peer.module?.peer === peer { bus.observations.add(observation) }
+            if let module = peer.module, module.peer === peer { bus.putInForce(observation, of: module) }
         }
     }
 
@@ -108,6 +109,9 @@ struct Resumption {
     private func resume(_ state: ModuleState) throws(StateError) {
         let module = try module(state.number)
         module.resume(state, peer: state.peer == 0 ? nil : try peer(state.peer))
+        bus.updateMailbox(module)
+        try module.mailbox.resume(state.mailbox, payloads)
+        for notice in module.mailbox.held { bus.mailboxes.holds(notice) }
         // What its row declares is in force already.
         if module.peer != nil { bus.add(state.offer, to: module) }
         if let successor = state.successor {

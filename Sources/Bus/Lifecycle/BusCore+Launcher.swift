@@ -91,10 +91,13 @@ extension BusCore {
     /// `stop`.
     func retire(_ module: ModuleRecord, _ peer: Peer, _ retirement: OwnPurpose.Retirement) {
         let isIdle = if case .idle = retirement { true } else { false }
+        // Earlier broadcasts belong to this session, and what wakes the module to the next one.
+        if module.row?.wakes.isEmpty == false { finishFanOut() }
         endSuccessor(of: module, "\(module.name) was stopped before it took over")
         // Ending the successor may have ended this session too.
         guard module.peer === peer, peer.isOpen else { return retired(module, peer, retirement) }
         change(module, .wasRetired(isIdle: isIdle))
+        updateMailbox(module)
         askToTearDown(peer, .retirement(module, retirement))
     }
 

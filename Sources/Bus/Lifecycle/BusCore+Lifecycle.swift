@@ -169,7 +169,9 @@ extension BusCore {
 
     func becomeReady(_ module: ModuleRecord) {
         note(.ready, of: module)
+        emptyMailbox(module)
         releaseWaiting(module)
+        releaseEvents(module)
         supervise(module)
     }
 
@@ -207,6 +209,7 @@ extension BusCore {
         if hasFailed { startFailed(module, failure(of: module, reason)) } else { start.begins(again: module.number) }
         let isForGood = module.row?.restart == .never && !wasRetired
         module.take(.sessionEnded(.absent, isForGood: isForGood))
+        updateMailbox(module)
         // Until the launcher reports, it is assumed to restart what it started.
         let process =
             module.said.verdict.process
@@ -262,7 +265,8 @@ extension BusCore {
 
     private func askToStart(_ module: ModuleRecord, _ launcher: Peer) {
         module.said.startWasAsked(true)
-        order(launcher, "start", module, "a request waits for it", .wanted(module))
+        let reason = module.isRequested ? "a request waits for it" : "what it wakes for has come"
+        order(launcher, "start", module, reason, .wanted(module))
     }
 
     /// Handles the answer to `launcher/start`.
@@ -272,9 +276,11 @@ extension BusCore {
         failWaiting(module, BusError(.unavailable, "\(module.name) could not be started: \(error.message)"))
     }
 
-    /// Ends every request that waits for a module.
+    /// Ends every request that waits for a module, and drops what woke it.
     func failWaiting(_ module: ModuleRecord, _ error: BusError) {
         while let call = module.waiting.first { fail(call, error) }
+        dropHeldNotices(of: module)
+        for event in module.takeWaitingEvents() where event.isOpen { fail(event.call, error) }
         settle(module, isReady: false)
     }
 

@@ -32,11 +32,14 @@ final class ModuleRecord {
     var session = ModuleSession()
     var said = LauncherWord()
     var history = ModuleHistory()
+    var mailbox = Mailbox()
     /// Requests that wait until it is ready, oldest first.
     private(set) var waiting: [CallPointer] = []
     /// The bus's own tasks that wait until it is ready, or known not to become ready, such as
     /// asking the authorizer.
     private(set) var readyWaiters: [ReadyWaiter] = []
+    /// The bus's calls of `module/event` that wait until it is ready, oldest first.
+    private(set) var waitingEvents: [CallReference] = []
     /// The connections whose hello waits for the launcher's vouch, oldest first.
     private(set) var awaitingVouch: [UInt64] = []
 
@@ -165,7 +168,23 @@ final class ModuleRecord {
     func whenReady(_ waiter: ReadyWaiter) { readyWaiters.append(waiter) }
 
     /// Whether a request, or one of the bus's tasks for a request, waits until it is ready.
-    var isWaitedFor: Bool { !waiting.isEmpty || readyWaiters.contains { $0.call.isOpen } }
+    var isRequested: Bool { !waiting.isEmpty || readyWaiters.contains { $0.call.isOpen } }
+
+    /// Whether anything waits until it is ready: a request, a notice or an event.
+    var isWaitedFor: Bool { isRequested || !mailbox.held.isEmpty || waitingEvents.contains(where: \.isOpen) }
+
+    func addWaitingEvent(_ call: CallReference) { waitingEvents.append(call) }
+
+    /// Whether one more event may wait; those whose time is over don't count.
+    func canTakeEvent(_ most: Int) -> Bool {
+        if waitingEvents.count >= most { waitingEvents.removeAll { !$0.isOpen } }
+        return waitingEvents.count < most
+    }
+
+    func takeWaitingEvents() -> [CallReference] {
+        defer { waitingEvents = [] }
+        return waitingEvents
+    }
 
     func takeReadyWaiters() -> [ReadyWaiter] {
         defer { readyWaiters = [] }

@@ -33,8 +33,9 @@ extension BusCore {
         }
         statistics.broadcasts += 1
         if monitors.isOn { monitorBroadcast(header, body, from: peer) }
+        let held = mailboxes.isEmpty ? 0 : box(header, aliases, body, from: peer, rank: rank)
         guard observers <= FanOut.mostAtOnce else {
-            beginFanOut([Array(header.name)] + aliases, header, body, from: peer, rank: rank)
+            beginFanOut([Array(header.name)] + aliases, header, body, from: peer, rank: rank, held: held)
             return
         }
         let payload = body.count < Outbox.largeBody ? nil : Payload(borrowing: body, reclaimer)
@@ -50,7 +51,7 @@ extension BusCore {
         }
         if let payload { queued(payload) }
         statistics.notices += UInt64(recipients)
-        if header.id != 0 { writeReply(peer, id: header.id, Array("{\"recipients\":\(recipients)}".utf8)) }
+        if header.id != 0 { writeReply(peer, id: header.id, Array("{\"recipients\":\(recipients + held)}".utf8)) }
     }
 
     @inline(never)
@@ -109,7 +110,7 @@ extension BusCore {
                     if observation.terms.keep == .latest {
                         if notifyLatest(observation, notice, cost, new, payload) { recipients += 1 }
                     } else if fits(cost, peer, new: new) {
-                        queueNotice(observation, of: peer, notice, payload, missed: 0)
+                        queueNotice(observation, of: peer, notice, payload, missed: observation.takeGap())
                         recipients += 1
                     } else {
                         endSlowConsumer(peer, observation, cost)
@@ -141,7 +142,7 @@ extension BusCore {
             observation.missed += 1
             statistics.replaced += 1
         } else {
-            observation.missed = 0
+            observation.missed = observation.takeGap()
         }
         let isBeyond = !fits(cost, peer, new: new)
         // Such notices of a peer may together fill the queue's limit once more.

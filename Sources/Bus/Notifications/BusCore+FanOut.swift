@@ -6,9 +6,12 @@ import StrataCore
 /// order.
 extension BusCore {
     /// Begins a broadcast that is delivered in batches.
-    /// - Parameter names: the notification's name, and those that adapters give it.
+    /// - Parameters:
+    ///   - names: the notification's name, and those that adapters give it.
+    ///   - held: the number of observations for which it is held.
     func beginFanOut(
-        _ names: [[UInt8]], _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer, rank: Int
+        _ names: [[UInt8]], _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer, rank: Int,
+        held: Int
     ) {
         let sharesBody = body.count >= Outbox.largeBody
         let payload = sharesBody ? Payload(borrowing: body, reclaimer) : Payload(copying: body, reclaimer)
@@ -26,7 +29,7 @@ extension BusCore {
                     from: Array(peer.from), level: Array(level),
                     object: header.members.contains(.object) ? Array(header.object) : nil, trace: Array(header.trace),
                     meta: Array(header.meta), body: payload),
-                sharesBody: sharesBody, walks: walks)
+                sharesBody: sharesBody, walks: walks, recipients: held)
         }
         work.begin(fanOut)
         awaitFanOut(peer)

@@ -78,9 +78,12 @@ final class Observation {
     var waitingEnd: UInt64 = 0
     /// The number of notices that the waiting one has replaced.
     var missed = 0
+    /// The number of notices that were lost before the next one, while the module was away.
+    var gap = 0
     /// Its place in the order in which observations were added to the table.
     var place: UInt64 = 0
-    /// Whether it was removed from the table, so that nothing is delivered to it any more.
+    /// Whether it isn't in the table any more, or not yet: nothing is delivered to it. The row's
+    /// mailbox may take its notices meanwhile.
     var isEnded = false
 
     init(_ terms: Terms, of peer: Peer) {
@@ -121,6 +124,13 @@ final class Observation {
             object = observed.object.map { Array($0.utf8) }
         }
 
+        /// Whether a notice with this object is for it.
+        func matches(_ object: UnsafeRawBufferPointer?) -> Bool {
+            guard let wanted = self.object else { return true }
+            guard let object else { return false }
+            return wanted.count == object.count && wanted.elementsEqual(object)
+        }
+
         mutating func fields(_ file: inout StateFile) throws(StateError) {
             try file(1, &name)
             try file(2, &object)
@@ -130,10 +140,15 @@ final class Observation {
     /// The bytes that count against the observer's limit.
     var cost: Int { terms.target.name.count + (terms.target.object?.count ?? 0) }
 
-    func matches(_ object: UnsafeRawBufferPointer?) -> Bool {
-        guard let wanted = terms.target.object else { return true }
-        guard let object else { return false }
-        return wanted.count == object.count && wanted.elementsEqual(object)
+    @inline(__always)
+    func matches(_ object: UnsafeRawBufferPointer?) -> Bool { terms.target.matches(object) }
+
+    /// Returns what the next notice says in `missed`.
+    @inline(__always)
+    func takeGap() -> Int {
+        guard gap != 0 else { return 0 }
+        defer { gap = 0 }
+        return gap
     }
 }
 

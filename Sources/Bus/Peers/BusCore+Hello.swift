@@ -93,7 +93,8 @@ extension BusCore {
             throw BusError(.overloaded, "\(guests.most) guests are connected (guests.most): close one first")
         }
         try checkPlace(row)
-        let rank = row?.rank ?? table.guests!.rank(of: name, user: peer.credentials.uid)  // because a guest is allowed here
+        // Because a guest is allowed here.
+        let rank = row?.rank ?? table.guests!.rank(of: name, user: peer.credentials.uid)
         if let level = hello.level, level != levels.names[rank] {
             throw BusError(
                 .levelMismatch,

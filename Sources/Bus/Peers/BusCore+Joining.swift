@@ -12,6 +12,7 @@ extension BusCore {
     func join(_ peer: Peer, _ module: ModuleRecord, _ hello: Hello, _ id: UInt64) {
         register(peer, as: .module, module, rank: module.rank)
         module.serve(by: peer)
+        updateMailbox(module)
         module.session.begin(peer.credentials, events: hello.events, requires: hello.requires)
         beginAnew(module, resumed: hello.resumed)
         noteHello(of: module, resumed: hello.resumed)
@@ -60,8 +61,17 @@ extension BusCore {
         let observation = Observation(terms, of: peer)
         peer.observations.add(observation)
         // Those of a successor take effect when it takes over.
-        if peer.module?.peer === peer { observations.add(observation) }
+        if let module = peer.module, module.peer === peer { putInForce(observation, of: module) }
         return terms.id
+    }
+
+    /// Makes an observation get notices, unless they go to the row's mailbox for now.
+    func putInForce(_ observation: Observation, of module: ModuleRecord) {
+        if module.mailbox.holds(observation.terms.target) {
+            observation.isEnded = true
+        } else {
+            observations.add(observation)
+        }
     }
 
     func answerHello(_ peer: Peer, _ id: UInt64, module: ModuleRecord?, subscriptions: [UInt64]) {

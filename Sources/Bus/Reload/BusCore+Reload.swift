@@ -80,6 +80,7 @@ extension BusCore {
     /// Puts a row in force that is new or that stayed.
     private func takeRow(_ module: ModuleRecord, _ old: AppTable) {
         if module.start != .eager { start.leave(module.number) }
+        updateMailbox(module)
         if let successor = module.successor { observeAnew(module, successor.peer) }
         if let peer = module.peer, let row = module.row {
             observeAnew(module, peer)
@@ -108,6 +109,7 @@ extension BusCore {
     /// that was started by hand is ended here.
     private func remove(_ module: ModuleRecord) {
         start.leave(module.number)
+        updateMailbox(module)
         guard let peer = module.peer else { return forget(module) }
         if module.isRetired { return }
         if let vouch = module.said.vouch, host.isAlive(vouch.process) { return }

@@ -71,7 +71,7 @@ public struct ModuleCause: Sendable {
             .init(Self.names[$0.name] ?? $0.name, $0.value)
         }
         members.append(.init("lines", .array(lines.map { .string($0) })))
-        for name in ["lastDeath", "setAside", "hungSince"] {
+        for name in ["lastDeath", "setAside", "hungSince", "missed"] {
             if let value = row.json[name], value.array?.isEmpty != true { members.append(.init(name, value)) }
         }
         return .object(members)

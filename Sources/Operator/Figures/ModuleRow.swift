@@ -54,6 +54,9 @@ public struct ModuleRow: Sendable {
     /// The number of bytes on their way to it.
     public var queued: Int64 { number("queued") }
 
+    /// The number of notices that its row's observations didn't get while it wasn't connected.
+    public var missed: Int64 { number("missed") }
+
     /// Whether its row has changes that take effect at its next start.
     public var isPending: Bool { json["pending"]?.bool ?? (json["pending"]?.array?.isEmpty == false) }
 

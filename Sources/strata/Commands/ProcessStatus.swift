@@ -144,6 +144,9 @@ struct ProcessStatus: ParsableCommand {
                 "\(death.calls) \(death.calls == 1 ? "call was" : "calls were") open when it died last: "
                     + death.actions.joined(separator: ", ") + (death.unnamed > 0 ? " and \(death.unnamed) more" : ""))
         }
+        if cause.row.missed > 0 {
+            parts.append("it missed \(cause.row.missed) notice\(cause.row.missed == 1 ? "" : "s") while it was away")
+        }
         return (parts + cause.row.quarantined.map(text)).filter { !$0.isEmpty }.joined(separator: "; ")
     }
 

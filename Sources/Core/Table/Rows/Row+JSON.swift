@@ -16,6 +16,7 @@ extension AppTable.Row {
         if let user { members.append(.init("user", .count(user))) }
         if !manages.isEmpty { members.append(.init("manages", .strings(manages))) }
         if required { members.append(.init("required", .bool(true))) }
+        if !wakes.isEmpty { members.append(.init("wakes", .strings(wakes))) }
         return .object(members)
     }
 
@@ -23,7 +24,7 @@ extension AppTable.Row {
         try value.holds([
             "name", "rank", "priority", "start", "restart", "replace", "stop", "provides", "requires", "urls",
             "observes", "broadcasts", "reports", "emits", "trusted", "idle", "ping", "pingRestarts", "user",
-            "backoffReset", "manages", "required",
+            "backoffReset", "manages", "required", "wakes",
         ])
         self.init(name: try value.required("name").string())
         try value.read("rank", into: &rank) { (v) throws(AppTableError) in try v.rank(in: ranks) }
@@ -51,6 +52,7 @@ extension AppTable.Row {
         }
         try value.read("emits", into: &emits) { (v) throws(AppTableError) in try v.strings() }
         try value.read("manages", into: &manages) { (v) throws(AppTableError) in try v.strings() }
+        try value.read("wakes", into: &wakes) { (v) throws(AppTableError) in try v.strings() }
         try value.read("trusted", into: &trusted) { (v) throws(AppTableError) in try v.bool() }
         try value.read("required", into: &required) { (v) throws(AppTableError) in try v.bool() }
     }

@@ -34,6 +34,8 @@ extension AppTable {
         public var manages: [String] = []
         /// The actions of `launcher` that a module may call for these rows.
         public static var managing: [String] { ["start", "stop", "restart"] }
+        /// The notifications and events that start an on-demand module.
+        public var wakes: [String] = []
         /// Whether the module may say `auth: skip`.
         public var trusted = false
         /// Whether the app ends if the module can't be started.

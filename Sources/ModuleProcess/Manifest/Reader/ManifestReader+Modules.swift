@@ -19,7 +19,7 @@ extension ManifestReader {
     private static let rowKeys = [
         "level", "priority", "run", "folder", "env", "keepEnv", "replace", "user", "start", "idle", "restart",
         "backoff", "stop", "ping", "limits", "provides", "requires", "urls", "observes", "broadcasts", "reports",
-        "emits", "manages", "trusted", "required",
+        "emits", "manages", "wakes", "trusted", "required",
     ]
 
     private func row(_ members: [String: Field], _ row: inout AppTable.Row) {
@@ -33,8 +33,16 @@ extension ManifestReader {
                 fail(field, "expected an interface of this row alone; \(name) is provided by \(other) too")
             }
         }
-        if row.start == .onDemand, row.provides.isEmpty, let start = members["start"] {
-            fail(start, "expected the key provides beside on-demand; found none")
+        row.wakes = notifications(members["wakes"])
+        for element in row.wakes.isEmpty ? [] : elements(members["wakes"]) {
+            guard case .scalar("app.moduleLost", _) = element.node.content else { continue }
+            fail(element, "expected another event; app.moduleLost starts no module, because an end would cause a start")
+        }
+        if row.start == .onDemand, row.provides.isEmpty, row.wakes.isEmpty, let start = members["start"] {
+            fail(start, "expected the key provides or wakes beside on-demand; found neither")
+        }
+        if row.start != .onDemand, let wakes = members["wakes"] {
+            fail(wakes, "expected start: on-demand beside wakes; found start: \(row.start.rawValue)")
         }
         row.requires = interfaces(members["requires"]).map(\.name)
         row.urls = urls(members["urls"], of: row)

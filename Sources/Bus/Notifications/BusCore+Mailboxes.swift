@@ -1,0 +1,122 @@
+import StrataCore
+
+/// Notices for rows that no session serves: those that wake a row are held and start it, the others
+/// are counted.
+extension BusCore {
+    /// Sets which of a module's observations its mailbox takes, after its session or its row has
+    /// changed. A ready session takes all notices itself. One that isn't ready, or no longer, leaves
+    /// those that wake its row to the mailbox. So no held notice comes after a newer one.
+    func updateMailbox(_ module: ModuleRecord) {
+        guard let row = module.row else { return }
+        var observed: [BoxedObservation] = []
+        if !module.isRemoved, !(module.isReady && module.peer != nil) {
+            var targets: Set<Observation.Target> = []
+            for own in row.observes where module.peer == nil || row.wakes.contains(own.name) {
+                guard targets.insert(Observation.Target(own)).inserted else { continue }
+                observed.append(BoxedObservation(own, of: module, wakes: row.wakes.contains(own.name)))
+            }
+        }
+        guard !observed.isEmpty || !module.mailbox.observations.isEmpty else { return }
+        for own in module.mailbox.observations { mailboxes.remove(own) }
+        for notice in module.mailbox.take(observed) { mailboxes.letsGo(of: notice) }
+        for own in observed { mailboxes.add(own) }
+        guard let peer = module.peer else { return }
+        for observation in peer.observations.all {
+            let isHeld = module.mailbox.holds(observation.terms.target)
+            guard isHeld != observation.isEnded else { continue }
+            if isHeld { observations.remove(observation) } else { observations.add(observation) }
+        }
+    }
+
+    /// Holds or counts a broadcast for the rows that no session serves.
+    /// - Parameter aliases: the names that adapters give it besides its own.
+    /// - Returns: the number of observations for which it is held.
+    @inline(never)
+    func box(
+        _ header: borrowing Header, _ aliases: [[UInt8]], _ body: UnsafeRawBufferPointer, from peer: Peer, rank: Int
+    ) -> Int {
+        var kept: KeptNotice?
+        var count = box(header.name, header, body, &kept, from: peer, rank: rank)
+        for alias in aliases {
+            count += alias.withUnsafeBytes { box($0, header, body, &kept, from: peer, rank: rank) }
+        }
+        return count
+    }
+
+    private func box(
+        _ name: Header.Text, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, _ kept: inout KeptNotice?,
+        from peer: Peer, rank: Int
+    ) -> Int {
+        // A copy, because asking the launcher may change the list.
+        guard let list = mailboxes.find(name)?.observations else { return 0 }
+        let object = header.members.contains(.object) ? header.object : nil
+        let texts =
+            name.count + header.object.count + peer.from.count + header.trace.count + header.meta.count
+            + HeaderWriter.overhead / 4
+        var count = 0
+        for own in list where LevelRule.broadcastReaches(from: rank, to: own.module.rank) && own.target.matches(object)
+        {
+            guard own.wakes, canBeWaitedFor(own.module) else {
+                own.module.mailbox.miss(own)
+                continue
+            }
+            want(own.module)
+            // A body that is held already counts.
+            guard hasRoom(forHeld: kept == nil ? texts + body.count : texts, beside: own.module.mailbox.bytes) else {
+                own.module.mailbox.miss(own)
+                continue
+            }
+            let notice = kept ?? keep(header, body, from: peer, rank: rank)
+            kept = notice
+            hold(HeldNotice(observation: own, notice: notice, rank: rank, textCost: texts))
+            count += 1
+        }
+        return count
+    }
+
+    private func keep(
+        _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer, rank: Int
+    ) -> KeptNotice {
+        KeptNotice(
+            from: Array(peer.from), level: levels.nameBytes[rank],
+            object: header.members.contains(.object) ? Array(header.object) : nil, trace: Array(header.trace),
+            meta: Array(header.meta), body: Payload(copying: body, reclaimer))
+    }
+
+    private func hold(_ notice: HeldNotice) {
+        mailboxes.holds(notice)
+        let (replaced, dropped) = notice.observation.module.mailbox.hold(notice, most: table.limits.queue)
+        statistics.replaced += UInt64(replaced)
+        for notice in dropped { mailboxes.letsGo(of: notice) }
+    }
+
+    /// Delivers what was held for a module that is ready now. Its session takes all notices from
+    /// here on.
+    func emptyMailbox(_ module: ModuleRecord) {
+        guard let peer = module.peer, !module.mailbox.observations.isEmpty else { return }
+        let gaps = module.mailbox.gaps
+        let held = module.mailbox.takeHeld()
+        updateMailbox(module)
+        for notice in held {
+            let target = notice.observation.target
+            let observing = peer.observations.all.filter { $0.terms.target == target && !$0.isEnded }
+            for observation in observing { observation.gap += notice.missed }
+            let body = notice.notice.body
+            let recipients = notice.notice.withNotice(target.name) {
+                deliver(
+                    $0, body.bytes.count < Outbox.largeBody ? nil : body,
+                    to: observing.map { .passUnretained($0) }[...], rank: notice.rank)
+            }
+            statistics.notices += UInt64(recipients)
+            mailboxes.letsGo(of: notice)
+        }
+        for (target, gap) in gaps {
+            for observation in peer.observations.all where observation.terms.target == target { observation.gap += gap }
+        }
+    }
+
+    /// Drops what is held for a module that can't be started.
+    func dropHeldNotices(of module: ModuleRecord) {
+        for notice in module.mailbox.dropHeld() { mailboxes.letsGo(of: notice) }
+    }
+}
