@@ -200,6 +200,8 @@ extension URLTable {
             ("/%2F/%C3%A9", ["/", "é"], []), ("/:a/a", ["a"], ["a"]), ("/./..", [".", ".."], []),
             ("/:a/:A", [], ["a", "A"]), ("/a=b&c", ["a=b&c"], []),
             (String(repeating: "/a", count: 64), Array(repeating: "a", count: 64), []),
+            ("/files/*path", ["files"], ["*path"]), ("/*_a.b-9/", [], ["*_a.b-9"]), ("/:a/*A", [], ["a", "*A"]),
+            ("/%2Aall/a%2Ab/%2A", ["*all", "a*b", "*"], []),
         ] as [(String, [String], [String])])
     func patternsAreSplit(_ text: String, _ literals: [String], _ bound: [String]) throws {
         let segments = try URLPattern(text).segments
@@ -208,6 +210,7 @@ extension URLTable {
             switch segment {
             case .literal(let text): found.literals.append(text.string)
             case .bound(let name): found.bound.append(name.string)
+            case .rest(let name): found.bound.append("*" + name.string)
             }
         }
         #expect(found.literals == literals)
@@ -235,7 +238,8 @@ extension URLTable {
         .promise("9.8"),
         arguments: [
             ("/a", "/a", true), ("/a", "/a/", true), ("/a", "/%61", true), ("/:a", "/:b", true),
-            ("/:a/x/:b", "/:b/x/:a", true),
+            ("/:a/x/:b", "/:b/x/:a", true), ("/*a", "/*b/", true), ("/:a/*b", "/:b/*a", true), ("/*a", "/:a", false),
+            ("/*a", "/%2Aa", false), ("/*a", "/:b/*a", false), ("/x/*a", "/:x/*a", false), ("/*a", "/", false),
             ("/", "/", true), ("/a", "/b", false), ("/:a", "/a", false), ("/:a", "/%3Aa", false), ("/a", "/a/b", false),
             ("/a", "/A", false), ("/%C3%A9", "/e%CC%81", false), ("/a/b", "/a%2Fb", false),
         ])

@@ -163,7 +163,7 @@ struct ManifestTests {
                 stop: 0s
                 provides: [XrouTer, Router]
                 requires: [B, CRouter]
-                urls: {"Host.A/show/:tip/": XRouter/show, host.a: Router/root, "host.b/show/:x": X/show}
+                urls: {"Host.A/show/:tip/": XRouter/show, host.a: Router/root, "host.b/show/:x": X/show, "*/*all": X/show}
                 observes: [n, {name: m, object: o, keep: latest}]
                 trusted: true
               B: {run: [b], start: manual, restart: never, required: false}
@@ -195,6 +195,7 @@ struct ManifestTests {
                 .init(host: "host.a", path: "/show/:tip/", to: "X/show"),
                 .init(host: "host.a", path: "/", to: "Router/root"),
                 .init(host: "host.b", path: "/show/:x", to: "X/show"),
+                .init(host: "*", path: "/*all", to: "X/show"),
             ])
         #expect(row.observes == [.init(name: "n"), .init(name: "m", object: "o", keep: .latest)])
         #expect(table.adapters.map(\.to) == ["C", "X", "B"])

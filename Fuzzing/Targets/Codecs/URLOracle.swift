@@ -10,19 +10,30 @@ struct URLOracle: Equatable {
 
     /// A pattern's segment.
     struct Segment: Equatable {
+        /// From the best match to the worst.
+        enum Kind: Int { case literal, bound, rest }
+
         var text: [UInt8]
-        var isBound: Bool
+        var kind: Kind
     }
 
     var scheme: [UInt8]
     var host: [UInt8]
     var segments: [[UInt8]]
+    /// The segments as they were sent; none of a URL that the code under test has split.
+    var sent: [[UInt8]]
     var query: [Pair]
+
+    static func == (one: URLOracle, other: URLOracle) -> Bool {
+        one.scheme == other.scheme && one.host == other.host && one.segments == other.segments
+            && one.query == other.query
+    }
 
     /// Takes over what the code under test made of a URL.
     init(_ url: BusURL) {
         (scheme, host) = (Array(url.scheme.utf8), Array(url.host.utf8))
         segments = url.segments.map { Array($0.bytes) }
+        sent = []
         query = url.query.map { Pair(key: Array($0.key.bytes), value: Array($0.value.bytes)) }
     }
 
@@ -42,6 +53,7 @@ struct URLOracle: Equatable {
             let segments = Self.segments(path), Self.decoded(fragment ?? []) != nil
         else { return nil }
         self.segments = segments
+        sent = Self.raw(path ?? [])
         self.query = []
         guard let query, !query.isEmpty else { return }
         for pair in query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
@@ -61,22 +73,30 @@ struct URLOracle: Equatable {
         guard parts.count <= 64, !parts.contains([]) else { return nil }
         var segments: [Segment] = []
         for part in parts {
-            let isBound = part.first == UInt8(ascii: ":")
-            let name = isBound ? Array(part.dropFirst()) : part
-            guard !isBound || Name.isAction(String(decoding: name, as: UTF8.self)), let text = decoded(name) else {
-                return nil
-            }
-            let segment = Segment(text: text, isBound: isBound)
-            guard !isBound || !segments.contains(segment) else { return nil }
-            segments.append(segment)
+            let kind: Segment.Kind =
+                switch part.first {
+                case UInt8(ascii: ":"): .bound
+                case UInt8(ascii: "*"): .rest
+                default: .literal
+                }
+            let name = kind == .literal ? part : Array(part.dropFirst())
+            guard kind == .literal || Name.isAction(String(decoding: name, as: UTF8.self)), let text = decoded(name),
+                kind != .literal || !part.contains(UInt8(ascii: "*")), segments.last?.kind != .rest,
+                kind == .literal || !segments.contains(where: { $0.kind != .literal && $0.text == text })
+            else { return nil }
+            segments.append(Segment(text: text, kind: kind))
         }
         return segments
     }
 
     /// Returns the members of an action's body for this URL and a matching pattern.
     func body(_ pattern: [Segment]) -> [(name: [UInt8], values: [[UInt8]], isArray: Bool)] {
-        var members = zip(pattern, segments).filter { $0.0.isBound }.map {
+        var members = zip(pattern, segments).filter { $0.0.kind == .bound }.map {
             (name: $0.0.text, values: [$0.1], isArray: false)
+        }
+        if let rest = pattern.last, rest.kind == .rest {
+            let value = Array(sent[(pattern.count - 1)...].joined(separator: [UInt8(ascii: "/")]))
+            members.append((rest.text, [value], false))
         }
         let bound = members.map(\.name)
         for pair in query where !bound.contains(pair.key) {

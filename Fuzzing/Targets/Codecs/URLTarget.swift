@@ -114,20 +114,22 @@ enum URLTarget {
     }
 
     private static func matches(_ pattern: [URLOracle.Segment], _ url: URLOracle) -> Bool {
-        pattern.count == url.segments.count
-            && zip(pattern, url.segments).allSatisfy { segment, text in
-                !text.isEmpty && (segment.isBound || segment.text == text)
-            }
+        let count = url.segments.count
+        return (pattern.last?.kind == .rest ? pattern.count <= count : pattern.count == count)
+            && !url.segments.contains([])
+            && zip(pattern, url.segments).allSatisfy { $0.kind != .literal || $0.text == $1 }
     }
 
     /// Whether both match the same paths.
     private static func isSame(_ one: [URLOracle.Segment], _ other: [URLOracle.Segment]) -> Bool {
-        one.elementsEqual(other) { $0.isBound ? $1.isBound : $0 == $1 }
+        one.elementsEqual(other) { $0.kind == .literal ? $0 == $1 : $0.kind == $1.kind }
     }
 
-    /// Whether the first pattern is literal at the first place where the two differ.
+    /// Whether the first pattern has the better kind at the first place where the two differ.
     private static func isBetter(_ one: [URLOracle.Segment], _ other: [URLOracle.Segment]) -> Bool {
-        for (one, other) in zip(one, other) where one.isBound != other.isBound { return other.isBound }
+        for (one, other) in zip(one, other) where one.kind != other.kind {
+            return one.kind.rawValue < other.kind.rawValue
+        }
         return false
     }
 

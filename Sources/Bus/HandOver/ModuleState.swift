@@ -109,7 +109,13 @@ extension URLPattern: StateValue {
         var text = text
         try text.pass(&file)
         guard file.isReading else { return }
-        do throws(BusURLError) { self = try URLPattern(text) } catch {
+        if let pattern = try? URLPattern(text) {
+            self = pattern
+            return
+        }
+        // To a build without rests, each star was literal.
+        let literal = text.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "%2A")
+        do throws(BusURLError) { self = try URLPattern(literal) } catch {
             throw StateError("a module's URL can't be understood: \(error.message)")
         }
     }

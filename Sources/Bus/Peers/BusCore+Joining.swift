@@ -87,6 +87,7 @@ extension BusCore {
             "launchOptions": table.launchOptions,
             "subscriptions": .array(subscriptions.map { JSON($0) }),
             "limits": table.limits.json(),
+            "features": [.string(BrokerFeature.restURLs)],
         ]
         writeReply(peer, id: id, reply)
     }

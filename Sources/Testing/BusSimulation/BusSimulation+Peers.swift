@@ -202,9 +202,9 @@ extension BusSimulation {
     private func open(_ step: SimulationStep, _ session: SimulatedSession) {
         guard session.role != .launcher else { return }
         let owner = step.a % app.modules.count
-        let number = referee.requests.count
-        request(
-            session, "open", .url(owner), #","url":"sim://h\#(owner)/x/\#(number)""#, body: { _ in "" }, step: step)
+        let url = SimulatedURL.allCases[step.b % SimulatedURL.allCases.count]
+        let text = url.text(owner, referee.requests.count)
+        request(session, "open", .url(owner, url), #","url":"\#(text)""#, body: { _ in "" }, step: step)
     }
 
     private func report(_ step: SimulationStep, _ session: SimulatedSession) {

@@ -43,13 +43,13 @@ extension Referee {
             expect(
                 mayAct || isOwn, .authorization, "\(name(request)) was delivered, and the authorizer has not allowed it"
             )
-        case .url(let owner):
+        case .url(let owner, let url):
             expect(
-                session.place == owner && frame.to == "\(app.modules[owner].interface)/a", .known,
+                session.place == owner && frame.to == "\(app.modules[owner].interface)/\(url.action)", .known,
                 "\(name(request)) came to \(session.name) as \(frame.to)")
             expect(
-                frame.url == "sim://h\(owner)/x/\(number)", .known,
-                "\(name(request)) came to \(session.name) with the URL \(frame.url)")
+                frame.url == url.text(owner, number) && frame.body == Array(url.body(number).utf8), .known,
+                "\(name(request)) came to \(session.name) with the URL \(frame.url) and another's body")
         case .instance(let instance):
             expect(
                 frame.to.hasPrefix("\(instance)/"), .known, "\(name(request)) came to \(session.name) as \(frame.to)")

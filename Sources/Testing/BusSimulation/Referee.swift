@@ -86,7 +86,7 @@ final class Referee {
             if request.id == 0 { request.state = .ended }
         case .action(let owner, let action):
             request.mayWait = action == "b" || mayWait(for: owner)
-        case .url(let owner): request.mayWait = mayWait(for: owner)
+        case .url(let owner, _): request.mayWait = mayWait(for: owner)
         case .report(let target): request.mayWait = mayWait(for: target)
         case .instance: request.mayWait = true
         case .create(let owner) where app.modules[owner].row.replace == .wait:

@@ -68,7 +68,11 @@ struct SimulatedApp {
             row.stop = UInt64(50 + numbers.below(2_000))
             if numbers.chance(1, in: 4) { row.ping = UInt64(500 + numbers.below(5_000)) }
             row.provides = [Self.interface(place)]
-            row.urls = [.init(host: "h\(place)", path: "/x/:n", to: "\(Self.interface(place))/a")]
+            row.urls = [
+                .init(host: "h\(place)", path: "/x/:n", to: "\(Self.interface(place))/a"),
+                .init(host: "h\(place)", path: "/x/*n", to: "\(Self.interface(place))/c"),
+                .init(host: "*", path: "/\(Self.name(place))/*n", to: "\(Self.interface(place))/c"),
+            ]
             row.requires = (0..<count).filter { _ in numbers.chance(2, in: 3) }.map(Self.interface)
             row.broadcasts = (0..<Self.notifications).map { "n\($0)" }
             row.reports = (0..<count).map { .init(module: Self.name($0), names: row.broadcasts) }

@@ -7,7 +7,7 @@ struct SimulatedRequest {
         /// An action of the interface of the module at this index.
         case action(Int, String)
         case instance(String)
-        case url(Int)
+        case url(Int, SimulatedURL)
         case report(Int)
         case broadcast
         case observe(SimulatedApp.Observed)

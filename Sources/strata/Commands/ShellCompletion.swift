@@ -70,11 +70,13 @@ enum LiveNames {
         }
     }
 
-    /// URLs up to their first parameter.
+    /// URLs up to their first parameter or rest.
     static let urls = offering { connection in
         let places = try connection.interfaces(patience: patience).flatMap(\.urls).map { url in
+            // The host `*` stands for any.
+            guard !url.address.hasPrefix("*/") else { return "" }
             let parts = url.address.split(separator: "/", omittingEmptySubsequences: false)
-            let fixed = parts.prefix { !$0.hasPrefix(":") }
+            let fixed = parts.prefix(1) + parts.dropFirst().prefix { !$0.hasPrefix(":") && !$0.hasPrefix("*") }
             return fixed.joined(separator: "/") + (fixed.count < parts.count ? "/" : "")
         }
         return connection.welcome.schemes.flatMap { scheme in places.map { "\(scheme)://\($0)" } }

@@ -212,6 +212,13 @@ struct JudgeTests {
         #expect(checks(judgement) == ["existence refused\(code == "unknown-scheme" ? " 3" : "")"])
     }
 
+    @Test func hostStarTakesWhatIsLeft() throws {
+        let text = "schemes: [test]\nmodules:\n  A: {run: [x], provides: [I], urls: {'h/a': I/a, '*/f/*rest': I/b}}\n"
+        let judge = try ReviewedApp(text, hellos: [:]).judge
+        #expect(judge.open("test://h/f/1/2", from: "A").checks.first?.reason.contains("*/f/*rest of A") == true)
+        #expect(judge.open("test://other/f", from: "A").code?.rawValue == "unknown-path")
+    }
+
     // MARK: Events
 
     @Test(.promise("M.60")) func eventIsItsEmittersRowsToAllow() throws {

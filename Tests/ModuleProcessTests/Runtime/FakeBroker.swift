@@ -150,9 +150,9 @@ final class FakePeer {
             body)
     }
 
-    /// Answers hello as a broker would.
+    /// Answers hello as a broker with these features would.
     @discardableResult
-    func welcome() async throws -> FakeFrame {
+    func welcome(features: [String] = ["rest-urls"]) async throws -> FakeFrame {
         let hello = try await expect("call")
         #expect(hello["to"] == "bus/hello")
         let count = hello.body["observes"]?.array?.count ?? 0
@@ -163,6 +163,7 @@ final class FakePeer {
                 "levels": ["basic", "middle", "topout"], "schemes": ["test"], "settings": ["size": 3],
                 "launchOptions": [:], "subscriptions": .array((0..<count).map { .integer(Int64($0) + 1) }),
                 "limits": ["frame": 16_777_216, "header": 16_384, "calls": 64, "queue": 8_388_608],
+                "features": .array(features.map(JSON.string)),
             ])
         return hello
     }

@@ -1,4 +1,5 @@
 import StrataCore
+import TestSupport
 import Testing
 
 @testable import Strata
@@ -76,6 +77,44 @@ struct RuntimeRegisterTests {
             #expect(try await peer.call("Player/echo", 1).body == 1)
             try await registration.end()
             _ = try await peer.call("Player/echo", 1)
+        }
+    }
+
+    /// An older broker would take the star as literal, and nothing would match.
+    @Test(.promise("5.36"), arguments: [("*", "/"), ("radio.example", "/*rest")])
+    func aBrokerWithoutRestsGetsNone(host: String, path: String) async throws {
+        try await withModule(PlayerModule.self) { harness in
+            harness.runtime.start()
+            harness.peer = try await harness.broker.peer()
+            try await harness.peer.welcome(features: ["other"])
+            let bus = Bus(harness.runtime)
+            let error = await #expect(throws: BusError.self) {
+                try await bus.register { $0.url(host, path, to: "Player/play") }
+            }
+            #expect(error?.code == .badVersion && error?.message.contains("rest-urls") == true)
+            // The module continues, and has told the broker nothing.
+            #expect(try await harness.peer.call("Player/echo", 1).body == 1)
+        }
+    }
+
+    /// A module that can't be served as it wants ends and says why.
+    private final class Owner: Module {
+        static let name = "Owner"
+        init(bus: Bus) {}
+        func register(_ exports: inout Exports) {
+            exports.action("Owner/open") { try $0.params }
+            exports.url("*", "/*path", to: "Owner/open")
+        }
+    }
+
+    @Test(.promise("5.36")) func aModuleThatMapsARestEndsAtAnOlderBroker() async throws {
+        try await withModule(Owner.self) { harness in
+            harness.runtime.start()
+            harness.peer = try await harness.broker.peer()
+            try await harness.peer.welcome(features: [])
+            await harness.ended()
+            #expect(harness.exit?.code == 1)
+            #expect(harness.exit?.line?.contains("the URL */*path needs a broker with the feature rest-urls") == true)
         }
     }
 

@@ -109,6 +109,20 @@ struct CommandCompletionTests {
         }
     }
 
+    /// What a rest and the host `*` stand for can't be offered.
+    @Test func urlsEndBeforeARest() throws {
+        let folder = try StrataTesting.TemporaryFolder()
+        let urls = [("*", "/*all"), ("files", "/all/*path"), ("*s", "/:id")].map { host, path in
+            #"{"host":"\#(host)","path":"\#(path)","to":"A/a"}"#
+        }
+        let bus = FakeBus(at: "\(folder.path)/bus.sock", schemes: ["shop"]) {
+            let row = #"{"name":"A","actions":[],"urls":[\#(urls.joined(separator: ","))]}"#
+            return [$0.to == "bus/interfaces" ? .reply(#"{"interfaces":[\#(row)]}"#) : .error("unknown-action", $0.to)]
+        }
+        defer { bus.close() }
+        #expect(try offered("strata", "open", "", socket: bus.path) == ["shop://", "shop://files/all/"])
+    }
+
     /// Bash expands what is offered. So a name with a special meaning to a shell isn't offered.
     @Test(
         .promise("M.57"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .codec import FrameDecoder, decode_answer, decode_error, encode, encode_frame, encoder
 from .errors import BusError
-from .hello import divided
+from .hello import divided, missing_feature
 from .limits import EXCESS, GATHERED, HELLO, HIGH_WATER, LAST, LIMITS, READ
 from .log import logger
 from .streams import Parts
@@ -55,6 +55,7 @@ class Connection(asyncio.BufferedProtocol):
         self.numbers: list[int] = []  # of the observations in hello, in their order
 
         self._hello_parts = collections.deque(divided(hello))
+        self._urls: list[dict[str, str]] = hello.get("urls", [])
         self._decoder = FrameDecoder()
         # All reads share one buffer; the kernel would map a new one each time.
         self._incoming = memoryview(bytearray(READ))
@@ -322,6 +323,10 @@ class Connection(asyncio.BufferedProtocol):
         self._decoder.header = self.limits["header"] + EXCESS
         assert self._timer is not None
         self._timer.cancel()
+        missing = missing_feature(self._urls, hello.get("features", []))
+        if missing is not None:
+            self.fail(missing)
+            return
         self._say_rest(hello, hello)
 
     def _say_rest(self, hello: dict[str, Any], answer: dict[str, Any]) -> None:

@@ -98,6 +98,8 @@ class Context:
         self.settings: Any = hello.get("settings", {})
         self.launch_options: Any = hello.get("launchOptions", {})
         self.limits: dict[str, int] = hello.get("limits", {})
+        self.features: list[str] = hello.get("features", [])
+        """What the bus can do beyond the first version of its protocol, such as `rest-urls`."""
         self.arguments = list(arguments)
         """The process's arguments, without the program."""
 

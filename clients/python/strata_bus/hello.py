@@ -1,12 +1,30 @@
 """Hello: the client's version, and how hello and offers are divided for the bus."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from .codec import encode
+from .errors import BusError
 from .limits import MOST_PART, MOST_VALUES
 
 VERSION = "0.1"
 RUNTIME = f"python {VERSION}"
+
+
+def missing_feature(urls: Iterable[dict[str, str]], features: Iterable[str]) -> BusError | None:
+    """Returns why a bus with these features can't serve the URLs; None if it can.
+
+    An older bus takes each star as literal, so nothing would match.
+    """
+    for url in urls:
+        if (url["host"] == "*" or "/*" in url["path"]) and "rest-urls" not in features:
+            return BusError(
+                "bad-version",
+                f"the URL {url['host']}{url['path']} needs a bus with the feature rest-urls, which this older one "
+                "lacks: replace the broker, or map the URL without a star",
+                ran="no",
+            )
+    return None
 
 
 def count_values(value: Any) -> int:

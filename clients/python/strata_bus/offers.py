@@ -81,7 +81,11 @@ class Offer:
         return self._instances[name]
 
     def url(self, host: str, path: str, *, to: str) -> None:
-        """Maps a URL to an action of this module: `url("item", "/show/:id", to="Item/show")`."""
+        """Maps a URL to an action of this module: `url("item", "/show/:id", to="Item/show")`.
+
+        A last segment `*name` binds the rest of the path, and the host `*` takes any host that
+        nothing else took. A bus without the feature `rest-urls` can't serve either.
+        """
         self._urls.append({"host": host, "path": path, "to": to})
 
     def _described(self) -> dict[str, Any]:
@@ -135,7 +139,7 @@ class Offer:
 
 def url_shape(url: dict[str, str]) -> tuple[str, str]:
     """Returns the host and path of a URL without its parameters' names."""
-    return url["host"], re.sub(r"/:[^/]*", "/:", url["path"])
+    return url["host"], re.sub(r"/([:*])[^/]*", r"/\1", url["path"])
 
 
 def url_shapes(urls: Iterable[dict[str, str]]) -> set[tuple[str, str]]:

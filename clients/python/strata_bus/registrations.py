@@ -7,7 +7,7 @@ from .background import Background
 from .bus import Bus
 from .checks import interface_name
 from .errors import BusError
-from .hello import divided
+from .hello import divided, missing_feature
 from .limits import DEADLINE, MOST_REGISTRATIONS
 from .offers import Offer, url_shape, url_shapes
 
@@ -76,6 +76,9 @@ class Registrations:
             raise BusError(
                 "overloaded", f"{module} has {len(self._registered)} registrations, as many as may", ran="no"
             )
+        missing = missing_feature(offer._urls, bus.context.features)
+        if missing is not None:
+            raise missing
         self.offered._check_joins(offer)
         offer = offer._joined([])  # later changes don't count
         self._registered.append(offer)  # first, since a call may directly follow the bus's answer

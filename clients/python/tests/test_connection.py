@@ -283,6 +283,27 @@ class FakeBusTests(unittest.IsolatedAsyncioTestCase):
             await call
         self.closed.set()
 
+    async def test_a_bus_without_rests_serves_no_module_that_maps_them(self) -> None:
+        welcome = strata_bus.encode_frame(b'{"kind":"reply","id":1}', HELLO)
+        for host, path in (("*", "/"), ("item", "/a/*rest")):
+            self.answers = [welcome]
+            module = strata_bus.Module("Low")
+            module.url(host, path, to="Low/a")
+            with self.assertRaises(strata_bus.BusError) as raised:
+                await within(module.run(self.socket))
+            self.assertEqual(raised.exception.code, "bad-version")
+            self.assertIn("rest-urls", raised.exception.message)
+        self.answers = [welcome]
+        module = strata_bus.Module("Low")
+        await within(module.connect(self.socket))
+        self.assertEqual(module.context.features, [])
+        offer = strata_bus.Offer()
+        offer.url("*", "/", to="Low/a")
+        with self.assertRaises(strata_bus.BusError) as raised:
+            await within(module.register(offer))
+        self.assertEqual(raised.exception.code, "bad-version")
+        await within(module.close())
+
     async def test_kinds_and_members_that_are_not_known_are_passed_over(self) -> None:
         self.answers = [
             strata_bus.encode_frame(b'{"kind":"reply","id":1,"later":{"a":[]}}', HELLO)

@@ -175,6 +175,32 @@ class ModuleTests(BusCase):
         await self.assertRefused(high.open("tests://item/hide"), "unknown-path", "no")
         await self.assertRefused(high.open("other://item/show/1"), "unknown-scheme", "no")
 
+    async def test_a_module_may_own_what_is_left_of_a_scheme(self) -> None:
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
+        low.action("Item/any")(lambda call: ["any", call.params, call.url])
+        low.action("Item/file")(lambda call: ["file", call.params])
+        low.url("*", "/*path", to="Item/any")
+        low.url("item", "/files/*path", to="Item/file")
+        await self.start(low)
+        await self.start(high)
+        self.assertIn("rest-urls", low.context.features)
+        self.assertEqual(await high.open("tests://item/files/a%20b/c/?q=1"), ["file", {"path": "a%20b/c", "q": "1"}])
+        for url in ("tests://item/files", "tests://else/files/a"):
+            self.assertEqual(await high.open(url), ["any", {"path": url.split("/", 3)[3]}, url])
+        await self.assertRefused(high.open("tests://else/"), "unknown-path", "no")
+        offer = strata_bus.Offer()
+        offer.action("Item/later")(lambda call: ["later", call.params])
+        offer.url("*", "/*later", to="Item/later")
+        async with await within(low.register(offer)):
+            self.assertEqual(await high.open("tests://else/x"), ["later", {"later": "x"}])
+        self.assertEqual((await high.open("tests://else/x"))[0], "any")
+        for path in ("/*", "/a*b", "/*a/b"):
+            offer = strata_bus.Offer()
+            offer.action("Item/bad")(lambda call: None)
+            offer.url("item", path, to="Item/bad")
+            error = await self.assertRefused(low.register(offer), "bad-params", "no")
+            self.assertIn("%2A", error.message)
+
     async def test_each_user_has_instances_of_its_own(self) -> None:
         class Cart:
             def __init__(self, call: strata_bus.Call) -> None:

@@ -21,8 +21,18 @@ public struct BusURL: Sendable, Equatable {
     /// One trailing slash is dropped after a segment that isn't empty. Any other empty segment is
     /// kept, and matches nothing.
     public let segments: [DecodedText]
+    /// The path as it was sent, without the dropped slash.
+    let path: DecodedText
     /// The query's pairs in order, including repeated keys.
     public let query: [Pair]
+
+    /// Returns the path as it was sent, from a segment on, without the slash before it.
+    /// - Parameter place: the index of one of the segments.
+    func path(from place: Int) -> DecodedText {
+        var rest = path.bytes.dropFirst()
+        for _ in 0..<place { rest = rest.drop { $0 != UInt8(ascii: "/") }.dropFirst() }
+        return DecodedText(valid: rest)
+    }
 
     /// Validates and splits a URL, in one pass over it.
     ///
@@ -41,10 +51,11 @@ public struct BusURL: Sendable, Equatable {
         }
     }
 
-    init(scheme: String, host: String, segments: [DecodedText], query: [Pair]) {
+    init(scheme: String, host: String, segments: [DecodedText], path: DecodedText, query: [Pair]) {
         self.scheme = scheme
         self.host = host
         self.segments = segments
+        self.path = path
         self.query = query
     }
 }

@@ -114,6 +114,13 @@ struct PercentDecoder {
         return start..<decoded.count
     }
 
+    /// Appends a part as it is, which is ASCII, and returns its range in `decoded`.
+    mutating func append(_ part: Slice<UnsafeRawBufferPointer>) -> Range<Int> {
+        let start = decoded.count
+        decoded += part
+        return start..<decoded.count
+    }
+
     private static func digit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
@@ -139,7 +146,8 @@ struct PercentDecoder {
 /// is dropped after a segment that isn't empty: `/a/` equals `/a`. But `//` has two empty segments,
 /// and `/a//` has `a` and two empty ones.
 struct PathSegments: Sequence, IteratorProtocol {
-    private let path: Slice<UnsafeRawBufferPointer>
+    /// The path without the dropped slash.
+    let path: Slice<UnsafeRawBufferPointer>
     /// The start of the next segment; past the end if there is none.
     private var start: Int
 

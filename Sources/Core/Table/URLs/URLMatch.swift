@@ -8,11 +8,12 @@ public struct URLMatch<Value> {
     public let url: BusURL
 
     /// Returns the body of the call, a JSON object. It has the bound segments in the path's order,
-    /// then the query's keys in the order of their first appearance.
+    /// then the rest, then the query's keys in the order of their first appearance.
     ///
-    /// Every value is a string; a repeated key becomes an array of its values in order. A bound
-    /// segment beats a query key of the same name. With neither, the body is `{}`. The time is
-    /// linear in the URL's length, and the body is at most nine times as long as the URL.
+    /// Every value is a string; a repeated key becomes an array of its values in order. The rest is
+    /// as it was sent, with its slashes and escapes. A bound segment and the rest beat a query key
+    /// of the same name. With none of them, the body is `{}`. The time is linear in the URL's
+    /// length, and the body is at most nine times as long as the URL.
     public func body() -> [UInt8] {
         var body: [UInt8] = []
         appendBody(to: &body)
@@ -31,11 +32,18 @@ public struct URLMatch<Value> {
         }
 
         var bound: Set<DecodedText> = []
-        let form = pattern.form
-        for (place, text) in url.segments.enumerated() where !form.shape.isLiteral(place) {
-            bound.insert(form.texts[place])
-            key(form.texts[place], &body)
-            text.appendJSON(to: &body)
+        for (place, segment) in pattern.segments.enumerated() {
+            switch segment {
+            case .literal: continue
+            case .bound(let name):
+                bound.insert(name)
+                key(name, &body)
+                url.segments[place].appendJSON(to: &body)
+            case .rest(let name):
+                bound.insert(name)
+                key(name, &body)
+                url.path(from: place).appendJSON(to: &body)
+            }
         }
         for chain in chains(without: bound) {
             key(url.query[chain[0]].key, &body)

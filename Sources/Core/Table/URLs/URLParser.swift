@@ -5,7 +5,8 @@ struct URLParser {
 
     init(_ url: UnsafeRawBufferPointer) {
         self.url = url
-        decoder = PercentDecoder(capacity: url.count)
+        // The path is there twice: decoded, and as it was sent.
+        decoder = PercentDecoder(capacity: 2 * url.count)
     }
 
     mutating func parse() throws(BusURLError) -> BusURL {
@@ -21,7 +22,9 @@ struct URLParser {
         let authorityEnd = end(of: colon + 3, at: "/?#")
         let host = try host(url[(colon + 3)..<authorityEnd])
         let pathEnd = end(of: authorityEnd, at: "?#")
-        let segments = try segments(url[authorityEnd..<pathEnd])
+        let path = PathSegments(url[authorityEnd..<pathEnd])
+        let segments = try segments(path)
+        let sent = decoder.append(path.path)
         let queryEnd = end(of: pathEnd, at: "#")
         let pairs = try pairs(url[pathEnd..<queryEnd].dropFirst())
         _ = try decode(url[queryEnd...].dropFirst())
@@ -31,6 +34,7 @@ struct URLParser {
         return BusURL(
             scheme: scheme, host: host,
             segments: segments.map { DecodedText(valid: decoded[$0]) },
+            path: DecodedText(valid: decoded[sent]),
             query: pairs.map { (key, value) in
                 BusURL.Pair(key: DecodedText(valid: decoded[key]), value: DecodedText(valid: decoded[value]))
             })
@@ -83,11 +87,9 @@ struct URLParser {
         return asciiLowercase(part)
     }
 
-    private mutating func segments(
-        _ path: Slice<UnsafeRawBufferPointer>
-    ) throws(BusURLError) -> [Range<Int>] {
+    private mutating func segments(_ path: PathSegments) throws(BusURLError) -> [Range<Int>] {
         var segments: [Range<Int>] = []
-        for part in PathSegments(path) { segments.append(try decode(part)) }
+        for part in path { segments.append(try decode(part)) }
         return segments
     }
 

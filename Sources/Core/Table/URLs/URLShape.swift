@@ -1,20 +1,38 @@
-/// The number of a pattern's segments, and which of them are literal.
+/// The number of a pattern's segments, which of them are literal, and whether it ends in a rest.
 ///
 /// Two patterns of one shape match the same URLs only if their literal segments are the same.
 public struct URLShape: Sendable, Hashable {
+    /// The number of segments, at most `URLPattern.mostSegments`. A rest counts as one.
     let count: Int
-    /// One bit per segment, set if it is literal; the first segment has the highest bit. Of two
-    /// shapes that match one URL, the better has the larger number, as a literal beats a bound
-    /// segment, leftmost first.
+    /// One bit per segment, set if it is literal; the first segment has the highest bit.
     let literals: UInt64
+    /// Whether the last segment is a rest, which matches one or more segments.
+    let hasRest: Bool
 
-    /// The most shapes of a host for each number of segments.
+    /// The most shapes of a host for each number of segments, and of all its patterns that end in
+    /// a rest.
     ///
     /// Resolving a URL costs one look-up per shape. Up to 8 segments have no more shapes than this
     /// anyway.
     public static let most = 256
 
-    /// Returns the bit of a segment.
+    /// Whether this shape is the better one of two that match one path: literal beats bound beats
+    /// rest, in the leftmost segment where they differ.
+    ///
+    /// Before both rests, the larger number of `literals` is the better shape. Where the numbers
+    /// are equal, the later rest is better, and none at all is best. A literal behind the other
+    /// shape's rest can't mislead: that rest stands where this shape has a bound or literal segment.
+    func beats(_ other: URLShape) -> Bool {
+        literals == other.literals ? fixed > other.fixed : literals > other.literals
+    }
+
+    /// The number of segments before the rest; of shapes without one, more than any.
+    private var fixed: Int { hasRest ? count - 1 : .max }
+
+    /// Whether a path of this many segments has the right length.
+    func fits(_ segments: Int) -> Bool { hasRest ? count <= segments : count == segments }
+
+    /// Returns the bit of a segment, one of the first 64.
     static func bit(_ place: Int) -> UInt64 { 1 << UInt64(63 - place) }
 
     func isLiteral(_ place: Int) -> Bool { literals & Self.bit(place) != 0 }
@@ -40,7 +58,7 @@ public struct URLForm: Sendable, Hashable {
     /// The sum of the literal segments' hashes. No peer can choose texts that collide, since Swift
     /// seeds its hashes with a secret in each process.
     private let hash: UInt64
-    /// The texts of all segments; those of bound ones don't count.
+    /// The texts of all segments; those of bound ones and of a rest don't count.
     let texts: [DecodedText]
 
     init(_ shape: URLShape, _ texts: [DecodedText]) {
@@ -86,14 +104,15 @@ public struct URLForm: Sendable, Hashable {
 
 /// The limit on the cost of a URL, which is the number of shapes of a host.
 extension URLTable {
-    /// A host and a number of segments, for which the new shapes are counted.
+    /// A host and a number of segments, for which the new shapes are counted; nil for all patterns
+    /// that end in a rest.
     private struct Place: Hashable {
         var host: String
-        var segments: Int
+        var segments: Int?
     }
 
     /// Returns the first pattern that would give its host more than `URLShape.most` shapes of one
-    /// number of segments; nil if all patterns can be added.
+    /// number of segments, or with a rest; nil if all patterns can be added.
     /// - Parameter patterns: the patterns to add, with each host in lower case.
     public func firstBeyondLimit<Patterns: Sequence>(of patterns: Patterns) -> (host: String, pattern: URLPattern)?
     where Patterns.Element == (host: String, pattern: URLPattern) {
@@ -102,21 +121,23 @@ extension URLTable {
             let shape = pattern.form.shape
             let known = hosts[host]
             guard known?.has(shape) != true else { return false }
-            let place = Place(host: host, segments: shape.count)
+            let place = Place(host: host, segments: shape.hasRest ? nil : shape.count)
             guard coming[place, default: []].insert(shape).inserted else { return false }
-            return (known?.shapeCount(segments: shape.count) ?? 0) + (coming[place]?.count ?? 0) > URLShape.most
+            return (known?.shapeCount(beside: shape) ?? 0) + (coming[place]?.count ?? 0) > URLShape.most
         }
     }
 
     /// Returns the error for a pattern that can't be added.
     public static func tooManyShapes(_ host: String, _ pattern: URLPattern) -> BusURLError {
-        BusURLError(
+        let shape = pattern.form.shape
+        return BusURLError(
             .overloaded,
             "the URL pattern \(BusURLError.excerpt(pattern.text.utf8)) would give the host "
                 + "\(BusURLError.excerpt(host.utf8)) more than \(URLShape.most) ways to alternate literal and bound "
-                + "segments among \(pattern.form.shape.count): use fewer, shorter paths or another host")
+                + "segments \(shape.hasRest ? "before a rest" : "among \(shape.count)"): use fewer, shorter paths or "
+                + "another host")
     }
 
     /// Returns the number of look-ups that a URL costs, for tests.
-    package func lookUps(_ url: BusURL) -> Int { hosts[url.host]?.match(url.segments).lookUps ?? 0 }
+    package func lookUps(_ url: BusURL) -> Int { find(url).lookUps }
 }

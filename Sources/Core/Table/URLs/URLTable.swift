@@ -1,6 +1,7 @@
 /// The patterns of each host, and the value that each is mapped to.
 ///
-/// It knows nothing of modules. The caller chooses the values, such as an owner and an action, and
+/// The host `*` takes what no pattern of a URL's own host matches. The table knows nothing of
+/// modules. The caller chooses the values, such as an owner and an action, and
 /// decides who may map what. The mappings of other hosts never slow a URL down. A plain value; a
 /// copy shares its patterns until either one changes.
 public struct URLTable<Value> {
@@ -16,7 +17,8 @@ public struct URLTable<Value> {
     /// Maps a pattern for a host.
     ///
     /// - Throws: `bad-params` for a host that no URL can name; `name-taken` if the host already has
-    ///   a pattern that differs only in bound names; `overloaded` if the host has too many shapes.
+    ///   a pattern that differs only in the names of bound segments or of the rest; `overloaded` if
+    ///   the host has too many shapes.
     public mutating func add(
         _ pattern: URLPattern, host: String, value: Value
     ) throws(BusURLError) {
@@ -26,7 +28,7 @@ public struct URLTable<Value> {
                 .nameTaken,
                 "the URL pattern \(excerpt(pattern.text)) was to be mapped for the host \(excerpt(host)), "
                     + "which has \(excerpt(taken.pattern.text)) already; patterns that differ only in the names of "
-                    + "bound segments are the same: map another path or host")
+                    + "bound segments or of the rest are the same: map another path or host")
         }
         if firstBeyondLimit(of: [(host, pattern)]) != nil { throw Self.tooManyShapes(host, pattern) }
         _ = hosts[host, default: URLHost()].set(.init(pattern: pattern, value: value))
@@ -78,7 +80,7 @@ public struct URLTable<Value> {
     /// Returns what a URL leads to.
     ///
     /// The cost is one pass over the URL, plus a look-up for each shape of the host's patterns that
-    /// has as many segments.
+    /// has as many segments or ends in a rest, and the same again for the host `*`.
     ///
     /// - Parameter schemes: the app's schemes, in upper or lower case.
     /// - Throws: the first of `bad-url`, `unknown-scheme`, `unknown-host`, `unknown-path` that
@@ -96,9 +98,20 @@ public struct URLTable<Value> {
         guard schemes.contains(where: { Self.lowercase($0) == url.scheme }) else {
             throw unknownScheme(url, schemes)
         }
-        guard let host = hosts[url.host] else { throw unknownHost(url) }
-        guard let found = host.match(url.segments).mapping else { throw unknownPath(url, host) }
+        guard let found = find(url).mapping else {
+            let name = hosts[url.host] == nil ? Self.anyHost : url.host
+            guard let host = hosts[name] else { throw unknownHost(url) }
+            throw unknownPath(url, name, host)
+        }
         return URLMatch(value: found.value, pattern: found.pattern, url: url)
+    }
+
+    /// Looks a URL up at its own host, and then at the host `*`.
+    func find(_ url: BusURL) -> (mapping: URLHost<Value>.Mapping?, lookUps: Int) {
+        let own = hosts[url.host]?.match(url.segments) ?? (mapping: nil, lookUps: 0)
+        guard own.mapping == nil, url.host != Self.anyHost, let any = hosts[Self.anyHost] else { return own }
+        let found = any.match(url.segments)
+        return (found.mapping, own.lookUps + found.lookUps)
     }
 }
 
@@ -106,6 +119,9 @@ extension URLTable: Sendable where Value: Sendable {}
 
 // Hosts.
 extension URLTable {
+    /// The host that takes the URLs of any host which nothing else took.
+    public static var anyHost: String { "*" }
+
     /// Whether a URL can name this host and patterns can be mapped for it: up to 255 bytes of RFC
     /// 3986's `reg-name`, without escapes.
     public static func isHost(_ host: String) -> Bool {
@@ -162,7 +178,9 @@ extension URLTable {
                     : "did you mean \(near.joined(separator: " or "))?"))
     }
 
-    private func unknownPath(_ url: BusURL, _ host: URLHost<Value>) -> BusURLError {
+    /// - Parameters:
+    ///   - name: the host whose patterns the message lists: the URL's own, or `*`.
+    private func unknownPath(_ url: BusURL, _ name: String, _ host: URLHost<Value>) -> BusURLError {
         var path: [UInt8] = url.segments.isEmpty ? [UInt8(ascii: "/")] : []
         for segment in url.segments.prefix(16) { path += [UInt8(ascii: "/")] + segment.bytes }
         // Patterns may be long, and a peer may ask often, so with many patterns none is listed.
@@ -172,7 +190,7 @@ extension URLTable {
         return BusURLError(
             .unknownPath,
             "the path \(BusURLError.excerpt(path)) was asked for, which is not mapped for the host "
-                + "\(excerpt(url.host)); "
+                + "\(excerpt(url.host))\(name == url.host ? "" : " nor for \(excerpt(name))"); "
                 + (known.isEmpty
                     ? "see strata routes for its \(host.count) patterns"
                     : "it has \(known.prefix(3).map(excerpt).joined(separator: ", "))"

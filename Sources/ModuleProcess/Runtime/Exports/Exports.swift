@@ -199,6 +199,19 @@ extension Exports {
         return nil
     }
 
+    /// Returns why a broker can't take these exports: one without `rest-urls` would take each star of
+    /// a URL as literal, so nothing would match.
+    /// - Parameter hello: The broker's answer to hello.
+    func refusal(byBrokerThatSaid hello: JSON) -> BusError? {
+        guard hello["features"]?.array?.contains(.string(BrokerFeature.restURLs)) != true,
+            let url = urls.first(where: { $0.host == URLTable<Void>.anyHost || $0.path.contains("/*") })
+        else { return nil }
+        return BusError(
+            .badVersion,
+            "the URL \(url.host)\(url.path) needs a broker with the feature \(BrokerFeature.restURLs), which this "
+                + "older one lacks: replace the broker, or map the URL without a star")
+    }
+
     /// Returns why a registration can't end and leave only these exports; nil if it can. It can't
     /// if a remaining URL leads to an interface that would disappear: the bus would remove the URL,
     /// too.

@@ -10,6 +10,8 @@ final class BusConnection {
     struct Greeting {
         /// Hello's body, and what doesn't fit into one frame as bodies of `bus/register`.
         var parts: [JSON]
+        /// Returns why a broker that answers hello so can't serve this module; nil if it can.
+        var refusal: (_ answer: JSON) -> BusError?
         /// Called with each part and the broker's answer to it.
         var answered: (_ part: JSON, _ answer: JSON) -> Void
         /// Called when the connection is ready for use.
@@ -34,7 +36,9 @@ final class BusConnection {
     ]
 
     /// Called for each new connection, before hello; sets the handlers of its calls and notices.
-    var greet: (Session) -> Greeting = { _ in Greeting(parts: [], answered: { _, _ in }, opened: {}) }
+    var greet: (Session) -> Greeting = { _ in
+        Greeting(parts: [], refusal: { _ in nil }, answered: { _, _ in }, opened: {})
+    }
     /// Called when the connection is lost. Returns whether to connect again.
     var onLost: () -> Bool = { true }
     /// Called when there will be no further connection.
@@ -135,7 +139,10 @@ final class BusConnection {
                             if error.code != .died { farewell(error) }
                         case .success(let body):
                             let told = (try? JSON(parsing: body)) ?? [:]
-                            if isHello { greeted(told, session) }
+                            if isHello {
+                                greeted(told, session)
+                                if let refusal = greeting.refusal(told) { return onEnd(.failed("\(refusal)")) }
+                            }
                             greeting.answered(part, told)
                             say(parts.dropFirst(), of: greeting, on: session)
                         }

@@ -23,6 +23,8 @@ public struct Context: Sendable {
     public let levels: [String]
     /// The URL schemes that the app opens.
     public let schemes: [String]
+    /// What the broker can do beyond the first version of its protocol, such as `rest-urls`.
+    public let features: [String]
     /// The process's arguments, without the program's name.
     public let arguments: [String]
 
@@ -36,6 +38,7 @@ public struct Context: Sendable {
         rank = Int(hello["rank"]?.integer ?? 0)
         levels = hello["levels"]?.array?.compactMap(\.string) ?? []
         schemes = hello["schemes"]?.array?.compactMap(\.string) ?? []
+        features = hello["features"]?.array?.compactMap(\.string) ?? []
         self.arguments = arguments
     }
 }

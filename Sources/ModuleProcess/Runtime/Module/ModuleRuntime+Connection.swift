@@ -12,6 +12,7 @@ extension ModuleRuntime {
         var declared = observations.all[...]
         return BusConnection.Greeting(
             parts: OfferParts.of(hello(resumed: resumed)),
+            refusal: { [unowned self] in offers.exports.refusal(byBrokerThatSaid: $0) },
             answered: { [unowned self] part, answer in
                 let count = part["observes"]?.array?.count ?? 0
                 for (observing, number) in zip(declared.prefix(count), answer["subscriptions"]?.array ?? []) {
@@ -61,6 +62,7 @@ extension ModuleRuntime {
     func register(_ registered: Registered) async throws {
         let outgoing = Outgoing.call("bus/register")
         let session = try await connection.session(for: outgoing)
+        if let refusal = registered.exports.refusal(byBrokerThatSaid: connection.welcome) { throw refusal }
         // Before the broker has it: the first call may arrive together with its answer.
         try offers.add(registered, by: name)
         let parts = OfferParts.of(offers.offer(of: registered))

@@ -55,6 +55,38 @@ struct OtherBuildTests {
         }
     }
 
+    /// To a build without rests, a star was literal anywhere in a pattern.
+    @Test(.promise("10.32")) func aPatternWithAStarThatAnEarlierBuildTookStaysLiteral() throws {
+        let memory = MemoryBus(.sixModules(), isLaunched: false)
+        try TestBus(.sixModules(), memory).run { bus in
+            let url: JSON = ["host": "shop", "path": "/a+b/+", "to": "Shop/show"]
+            let owner = try bus.provider("Cat", "Shop", ["urls": [url]])
+            let state = String(decoding: try memory.writtenDown().map { UInt16($0) }, as: UTF16.self)
+            let parts = state.split(separator: "/a+b/+", omittingEmptySubsequences: false)
+            #expect(parts.count > 1)
+            try memory.resume(parts.joined(separator: "/a*b/*").utf16.map { UInt8($0) })
+            try owner.open("test://shop/a*b/*")
+            try owner.expectCall("Shop/show")
+            try owner.expectError(to: try owner.open("test://shop/acb/d"), "unknown-path", ran: "no")
+        }
+    }
+
+    @Test(.promise("9.15", "9.17")) func restsAndTheHostStarContinue() throws {
+        let memory = MemoryBus(.sixModules(), isLaunched: false)
+        try TestBus(.sixModules(), memory).run { bus in
+            let urls: JSON = [
+                ["host": "shop", "path": "/a/*rest", "to": "Shop/show"],
+                ["host": "*", "path": "/*all", "to": "Shop/any"],
+            ]
+            let owner = try bus.provider("Cat", "Shop", ["urls": urls])
+            try memory.resume(try memory.writtenDown())
+            try owner.open("test://shop/a/b/c")
+            try owner.expectCall("Shop/show", ["rest": "b/c"])
+            try owner.open("test://else/b%20c/")
+            try owner.expectCall("Shop/any", ["all": "b%20c"])
+        }
+    }
+
     /// Leaves out each field once. Either it is blank, or a contradiction to it is refused with a
     /// reason.
     @Test(.promise("10.32")) func aFieldThatIsMissingIsBlankOrRefused() throws {

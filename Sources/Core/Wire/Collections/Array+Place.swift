@@ -2,7 +2,7 @@ extension Array {
     /// Returns the index of the first element for which `isBefore` is false, by binary search. The
     /// elements for which it is true must come first.
     @inline(__always)
-    func place(isBefore: (Element) -> Bool) -> Int {
+    package func place(isBefore: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2

@@ -1,0 +1,6 @@
+/// What a broker can do beyond the first version 1 of the protocol: the names in the `features` of
+/// hello's answer.
+public enum BrokerFeature {
+    /// Patterns may end in a rest, and the host `*` takes what is left of a scheme.
+    public static let restURLs = "rest-urls"
+}
