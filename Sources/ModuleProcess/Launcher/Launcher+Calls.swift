@@ -72,7 +72,7 @@ extension Launcher {
         }
         let reason = json["reason"]?.string ?? "it doesn't answer its pings"
         console.say(
-            of: supervisor.name, "hangs: \(reason); it isn't restarted, as its row says (ping: restart: false)")
+            of: supervisor.name, "hangs: \(reason); it isn't restarted (ping.restart: false)")
     }
 
     private func start(_ supervisor: Supervisor, _ reason: String, _ isBus: Bool, _ id: UInt64) {

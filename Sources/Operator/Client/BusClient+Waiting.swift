@@ -23,9 +23,11 @@ extension BusClient {
     }
 
     /// Sends a request and waits for its final answer, for as long as its `patience` allows.
-    /// - Parameter onTaken: called once when the bus has taken the request, unless it was answered
-    ///   before that. A ping behind the request finds this out, because a bus handles the requests
-    ///   of one connection in their order.
+    /// - Parameters:
+    ///   - request: the request to send.
+    ///   - onTaken: called once when the bus has taken the request, unless it was answered before
+    ///     that. A ping behind the request finds this out, because a bus handles the requests of one
+    ///     connection in their order.
     /// - Throws: `unusable` if the params don't fit into a frame of this bus; `quiet` for an
     ///   endless stream that sends nothing for that long, which is then cancelled.
     public func send(_ request: Request, onTaken: (() -> Void)? = nil) throws(ClientError) -> [UInt8] {

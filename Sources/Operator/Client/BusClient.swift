@@ -6,7 +6,7 @@ public import StrataLoop
 ///
 /// A client lives on a loop and is used only on the loop's thread. Requests are written at the end
 /// of the loop's round, and answers come as callbacks. A program that does one thing after another
-/// lets the client run the loop until an answer arrives (``open(within:)``, ``send(_:)``). After
+/// lets the client run the loop until an answer arrives (``open(within:)``, ``send(_:onTaken:)``). After
 /// its connection ends, it can connect again.
 public final class BusClient {
     /// The client's role on the bus.

@@ -47,7 +47,7 @@ public struct Request {
     /// The bus's default deadline, in milliseconds.
     public static let standardDeadline: UInt64 = 30_000
 
-    /// How long ``BusClient/send(_:)`` waits for the next reply, in milliseconds; nil if there is
+    /// How long ``BusClient/send(_:onTaken:)`` waits for the next reply, in milliseconds; nil if there is
     /// no limit. The default is the request's deadline and 5 s more.
     public var patience: UInt64? {
         get {

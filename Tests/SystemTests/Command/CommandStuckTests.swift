@@ -22,7 +22,7 @@ struct CommandStuckTests {
         }.run
     }
 
-    @Test(.promise("M.91")) func eachRequestStandsBelowTheOneItWasMadeFor() async throws {
+    @Test(.promise("M.95")) func eachRequestStandsBelowTheOneItWasMadeFor() async throws {
         let run = try await why()
         let lines = run.lines.map { line in
             var words = line.split(separator: " ", omittingEmptySubsequences: false)
@@ -41,7 +41,7 @@ struct CommandStuckTests {
         #expect(run.status == 0 && !run.output.contains("\u{1B}"))
     }
 
-    @Test(.promise("M.91")) func aModuleShowsItsChainsAlone() async throws {
+    @Test(.promise("M.95")) func aModuleShowsItsChainsAlone() async throws {
         #expect(try await why("Late").lines.count == 2)
         let user = try await why("User", on: .pipe)
         #expect(user.lines.count == 3 && user.lines[2].hasSuffix(#""parent":2,"circle":true}"#))
@@ -64,7 +64,7 @@ struct CommandStuckTests {
         }
     }
 
-    @Test(.promise("M.91")) func anErrorShowsWhereItBegan() async throws {
+    @Test(.promise("M.95")) func anErrorShowsWhereItBegan() async throws {
         let root = #"{"code":"failed","message":"no\u001b table","module":"Storage","path":"Storage/read"}"#
         let (run, _) = try await strata("call", "Shop/buy") { _ in [.error("Shop.sorry", "sorry", root: root)] }
         #expect(run.error == "strata: Shop.sorry: sorry\n  cause: Storage/read in Storage: failed: no\\u001b table\n")

@@ -11,7 +11,7 @@ struct OpenRequestTests {
         try tool.asked("bus/requests")["requests"]?.array ?? []
     }
 
-    @Test(.promise("10.38")) func aChainIsListedOldestFirst() throws {
+    @Test(.promise("10.39")) func aChainIsListedOldestFirst() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let (owner, caller) = (try bus.provider("Ant", "Shop", ["observes": ["news"]]), try bus.module("Bee"))
             let tool = try bus.operator()
@@ -43,7 +43,7 @@ struct OpenRequestTests {
     }
 
     /// Each reason for waiting has its state.
-    @Test(.promise("10.38")) func eachStateIsTold() throws {
+    @Test(.promise("10.39")) func eachStateIsTold() throws {
         let table = AppTable.testing(
             .manual("Ant", provides: ["Gate"]), .manual("Shop"),
             .eager("Late", provides: ["Late"]) { $0.start = .async }, .manual("Bee", rank: 1)
@@ -76,7 +76,7 @@ struct OpenRequestTests {
         }
     }
 
-    @Test(.promise("10.38")) func onlyTheOldestAreListedAndTheOthersAreCounted() throws {
+    @Test(.promise("10.39")) func onlyTheOldestAreListedAndTheOthersAreCounted() throws {
         try MemoryBus.run(.sixModules { $0.limits.calls = 3_000 }) { bus in
             let (owner, caller) = (try bus.provider("Ant", "Shop"), try bus.module("Bee"))
             let tool = try bus.operator()
@@ -98,7 +98,7 @@ struct OpenRequestTests {
         }
     }
 
-    @Test(.promise("10.38")) func onlyOperatorsMayAsk() throws {
+    @Test(.promise("10.39")) func onlyOperatorsMayAsk() throws {
         try MemoryBus.run(.sixModules()) { bus in
             try bus.module("Ant").refused("bus/requests", with: "forbidden")
             try bus.operator().refused("bus/requests#1", with: "unknown-interface")

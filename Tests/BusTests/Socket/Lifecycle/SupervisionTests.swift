@@ -367,7 +367,7 @@ struct SupervisionTests {
         return try #require(rows.first { $0["name"] == "Login" })
     }
 
-    @Test(.promise("11.25", "M.16")) func withoutARestartAHangAndItsEndAreToldOnce() throws {
+    @Test(.promise("11.21", "M.16")) func withoutARestartAHangAndItsEndAreToldOnce() throws {
         try run({ onlyReported(&$0) }) { bus, cast in
             let login = try arriveByHand(bus)
             let since = try self.login(bus)["since"]
@@ -405,7 +405,7 @@ struct SupervisionTests {
     }
 
     /// A launcher that is slow isn't told more and more.
-    @Test(.promise("11.25"), arguments: [true, false]) func theNextPingFollowsTheLaunchersAnswer(ends: Bool) throws {
+    @Test(.promise("11.21"), arguments: [true, false]) func theNextPingFollowsTheLaunchersAnswer(ends: Bool) throws {
         try run({ onlyReported(&$0) }) { bus, cast in
             let login = try arriveByHand(bus)
             try login.expectCall("module/ping")
@@ -425,7 +425,7 @@ struct SupervisionTests {
         }
     }
 
-    @Test(.promise("11.25")) func aReloadEndsOrChangesTheReport() throws {
+    @Test(.promise("11.21")) func aReloadEndsOrChangesTheReport() throws {
         for change: (inout AppTable.Row) -> Void in [{ $0.ping = nil }, { $0.pingRestarts = true }] {
             try run({ onlyReported(&$0) }) { bus, cast in
                 let login = try arriveByHand(bus)
@@ -452,7 +452,7 @@ struct SupervisionTests {
         }
     }
 
-    @Test(.promise("11.25")) func aHangPassesToTheNextProgram() throws {
+    @Test(.promise("11.21")) func aHangPassesToTheNextProgram() throws {
         let table = table { onlyReported(&$0) }
         try TestBus.run(table, executable: try BuiltExecutable.path("strata-broker")) { bus in
             let launcher = try bus.launcher()
