@@ -38,7 +38,8 @@ extension Referee {
         guard root.module == "bus" || rows.contains(root.module) else { return false }
         return switch request.target {
         case .action(let owner, let action): root.path == "\(app.modules[owner].interface)/\(action)"
-        case .url(let owner): root.path == nil || root.path == "\(app.modules[owner].interface)/a"
+        case .url(let owner, let url):
+            root.path == nil || root.path == "\(app.modules[owner].interface)/\(url.action)"
         case .report: root.path == "n\(request.name)"
         // An instance is named only if the bus refused the request at once.
         case .instance(let instance): root.path == "\(instance)/a" || root.path == "\(instance.prefix { $0 != "#" })/a"

@@ -83,7 +83,7 @@ extension SimulatedRequest {
     fileprivate var waitsFor: Int? {
         switch target {
         case .action(let owner, let action): action == "b" ? nil : owner
-        case .url(let owner), .report(let owner): owner
+        case .url(let owner, _), .report(let owner): owner
         default: nil
         }
     }
