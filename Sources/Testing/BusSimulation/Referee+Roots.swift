@@ -19,7 +19,7 @@ extension Referee {
     private func failureBehind(_ request: SimulatedRequest) -> SimulatedRequest? {
         if case .report = request.target { return nil }
         return requests.first {
-            $0.parent == request.number && $0.state == .ended && $0.end.code != "reply"
+            $0.parent == request.number && $0.state == .ended && !["", "reply"].contains($0.end.code)
                 && $0.end.order < request.answeredAt
         }
     }
@@ -33,7 +33,9 @@ extension Referee {
 
     /// Whether a root may tell the failure of a request, whose sender may not have got its error.
     private func mayBe(_ root: BusError.Root, _ request: SimulatedRequest) -> Bool {
-        guard request.state != .ended || request.end.code == root.code.rawValue else { return false }
+        // A connection that ends doesn't get the errors that still wait for it.
+        let isKnown = request.state == .ended && !request.end.code.isEmpty
+        guard !isKnown || request.end.code == root.code.rawValue else { return false }
         let rows = app.modules.map(\.row.name)
         guard root.module == "bus" || rows.contains(root.module) else { return false }
         return switch request.target {
