@@ -274,6 +274,13 @@ extension BusSimulation {
                 session, "call", .release(instance), #","to":"bus/release""#,
                 body: { _ in #"{"instance":"\#(instance)"}"# }, step: step)
         default:
+            if step.b & 15 == 1, session.place >= 0 {
+                let name = SimulatedApp.name(step.a % app.modules.count)
+                let action = AppTable.Row.managing[step.a / 8 % 3]
+                return request(
+                    session, "call", .bus, #","to":"launcher/\#(action)""#, body: { _ in #"{"module":"\#(name)"}"# },
+                    step: step)
+            }
             let action = ["ping", "levels", "modules", "interfaces", "names", "stats", "watch", "timeline"][step.a % 8]
             request(
                 session, "call", .bus, #","to":"bus/\#(action)""#, body: { _ in "{}" }, step: step,
