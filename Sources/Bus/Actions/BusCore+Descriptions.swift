@@ -76,7 +76,7 @@ extension BusCore {
             "pending": module.pendingKeys.json,
             "lastDeath": history.lastDeath.map(describe),
             "setAside": describeQuarantined(of: module),
-            "missed": module.mailbox.missed == 0 ? nil : JSON(module.mailbox.missed),
+            "missed": module.mailbox.missed == 0 ? JSON?.none : JSON(module.mailbox.missed),
             "reason": module.reason(for: asking).json,
         ])
     }

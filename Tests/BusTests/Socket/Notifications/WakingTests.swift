@@ -47,7 +47,9 @@ struct WakingTests {
 
     private func missed(_ bus: TestBus, _ name: String = "Export") throws -> Int64? {
         let rows = try bus.operator().asked("bus/modules")["modules"]?.array ?? []
-        return rows.first { $0["name"]?.string == name }?["missed"]?.integer
+        let missed = rows.first { $0["name"]?.string == name }?["missed"]
+        #expect(missed != .null)
+        return missed?.integer
     }
 
     @Test(.promise("7.16", "7.17", "10.34"))
