@@ -41,7 +41,7 @@ struct ManifestIncludeTests {
         }
     }
 
-    @Test(.promise("M.91")) func rowsComeAfterTheManifestsOwnInTheFilesOrder() throws {
+    @Test(.promise("M.96")) func rowsComeAfterTheManifestsOwnInTheFilesOrder() throws {
         let files = try Files([
             "strata.yaml": "app: a\ninclude: [more/*.yaml, last.yaml, more/b.yaml]\nmodules: {First: , Second: }",
             "more/b.yaml": "Zebra: {folder: data, run: [bin/zebra]}",
@@ -58,7 +58,7 @@ struct ManifestIncludeTests {
         #expect(manifest.processes[4].executable == "\(folder)/bin/zebra")
     }
 
-    @Test(.promise("M.91"), arguments: ["*", "r*s.yaml", "*w*.yaml", "row*", "r*o*w*s*.*y*l", "*.yaml"])
+    @Test(.promise("M.96"), arguments: ["*", "r*s.yaml", "*w*.yaml", "row*", "r*o*w*s*.*y*l", "*.yaml"])
     func starStandsForAnyText(pattern: String) throws {
         let files = try Files([
             "strata.yaml": "app: a\ninclude: d/\(pattern)", "d/rows.yaml": "A: ",
@@ -66,7 +66,7 @@ struct ManifestIncludeTests {
         #expect(try files.rows == ["A"])
     }
 
-    @Test(.promise("M.91"), arguments: ["rows", "*.yml", "r*x*s.yaml", "rows.yaml*l", "rows.yaml.*", "*rows.yamlx"])
+    @Test(.promise("M.96"), arguments: ["rows", "*.yml", "r*x*s.yaml", "rows.yaml*l", "rows.yaml.*", "*rows.yamlx"])
     func anotherNameDoesNotMatch(pattern: String) throws {
         let files = try Files([
             "strata.yaml": "app: a\ninclude: d/*\(pattern)", "d/rows.yaml": "A: ",
@@ -74,14 +74,14 @@ struct ManifestIncludeTests {
         #expect(try files.rows == [])
     }
 
-    @Test(.promise("M.91")) func folderMayBeEmpty() throws {
+    @Test(.promise("M.96")) func folderMayBeEmpty() throws {
         let files = try Files(["strata.yaml": "app: a\ninclude: d/*.yaml", "d/readme": "no rows"])
         #expect(try files.rows == [])
         try files.write("{}", to: "d/none.yaml")
         #expect(try files.rows == [])
     }
 
-    @Test(.promise("M.91", "M.1")) func errorsNameTheFileAndTheLine() throws {
+    @Test(.promise("M.96", "M.1")) func errorsNameTheFileAndTheLine() throws {
         let files = try Files([
             "strata.yaml": "app: a\ninclude: d/*.yaml\nmodules:\n  A: {levle: middle}\n  B: ",
             "d/1.yaml": "# rows\nA: \nC: {requires: [x, x]}",
@@ -100,7 +100,7 @@ struct ManifestIncludeTests {
 
     /// An empty file, a half-written one, and what else is no mapping of rows.
     @Test(
-        .promise("M.91"),
+        .promise("M.96"),
         arguments: [
             ("", "d/a.yaml: expected rows such as Storage: {run: [bin/storage]}, or {} for none; found an empty file"),
             ("A: {run: [", "d/a.yaml:2: not YAML: did not find expected node content"),
@@ -114,7 +114,7 @@ struct ManifestIncludeTests {
     }
 
     @Test(
-        .promise("M.91"),
+        .promise("M.96"),
         arguments: [
             ("none.yaml", "none.yaml: can't be opened: No such file or directory"),
             ("none/*.yaml", "strata.yaml:2: include: its folder can't be opened: No such file or directory"),
@@ -139,7 +139,7 @@ struct ManifestIncludeTests {
         #expect(files.errors == [error])
     }
 
-    @Test(.promise("M.91", "M.2")) func limitsHoldForAllFilesTogether() throws {
+    @Test(.promise("M.96", "M.2")) func limitsHoldForAllFilesTogether() throws {
         let half = "A: \n#" + String(repeating: "x", count: 1 << 19)
         let files = try Files(["strata.yaml": "app: a\ninclude: d/*", "d/1": half, "d/2": half, "d/3": half])
         #expect(files.errors == ["d/2: is larger than 1 MiB together with the files before it"])
@@ -152,7 +152,7 @@ struct ManifestIncludeTests {
         #expect(many.errors.first?.hasSuffix("aliases stand for more than 100000 values") == true)
     }
 
-    @Test(.promise("M.91")) func atMostThisManyFilesAreRead() throws {
+    @Test(.promise("M.96")) func atMostThisManyFilesAreRead() throws {
         let files = try Files(["strata.yaml": "app: a\ninclude: d/*"])
         for number in 0..<1_024 { try files.write("A\(number): ", to: "d/\(number)") }
         #expect(try files.rows.count == 1_024)
@@ -161,7 +161,7 @@ struct ManifestIncludeTests {
     }
 
     /// What is found later, such as by `strata check`, has the place in the row's own file.
-    @Test(.promise("M.91", "M.44")) func findingsNameTheFile() throws {
+    @Test(.promise("M.96", "M.44")) func findingsNameTheFile() throws {
         let files = try Files([
             "strata.yaml": "app: a\ninclude: d/*\nmodules: {A: {requires: [None]}}",
             "d/1": "B:\n  requires: [None]",

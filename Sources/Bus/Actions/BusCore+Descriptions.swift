@@ -77,7 +77,7 @@ extension BusCore {
             "hungSince": history.hungSince == 0 ? Optional.none : JSON(history.hungSince),
             "lastDeath": history.lastDeath.map(describe),
             "setAside": describeQuarantined(of: module),
-            "missed": module.mailbox.missed == 0 ? nil : JSON(module.mailbox.missed),
+            "missed": module.mailbox.missed == 0 ? JSON?.none : JSON(module.mailbox.missed),
             "reason": module.reason(for: asking).json,
             "startFailed": history.startFailure.json,
         ])

@@ -281,6 +281,13 @@ extension BusSimulation {
                 session, "call", .release(instance), #","to":"bus/release""#,
                 body: { _ in #"{"instance":"\#(instance)"}"# }, step: step)
         default:
+            if step.b & 15 == 1, session.place >= 0 {
+                let name = SimulatedApp.name(step.a % app.modules.count)
+                let action = AppTable.Row.managing[step.a / 8 % 3]
+                return request(
+                    session, "call", .bus, #","to":"launcher/\#(action)""#, body: { _ in #"{"module":"\#(name)"}"# },
+                    step: step)
+            }
             let list = step.b & 1 == 0 ? "timeline" : "requests"
             let action = ["ping", "levels", "modules", "interfaces", "names", "stats", "watch", list][step.a % 8]
             request(

@@ -5,7 +5,9 @@ extension Referee {
     func called(_ frame: SimulatedFrame, _ session: SimulatedSession) {
         session.arrivals.creditOf[frame.id] = frame.credit
         guard frame.to.hasPrefix("I") || frame.to.hasPrefix("N") else {
-            expect(frame.from == "bus", .known, "\(frame.to) came to \(session.name) from \(frame.from)")
+            expect(
+                frame.from == "bus" || isManaging(frame), .known,
+                "\(frame.to) came to \(session.name) from \(frame.from)")
             if frame.to == "module/released", let instance = (try? JSON(parsing: frame.body))?["instance"]?.string {
                 expect(
                     session.instances.released.insert(instance).inserted, .instances,
@@ -62,6 +64,14 @@ extension Referee {
         requests[number].delivery.sessions.append(session.number)
         requests[number].delivery.order = handledFrames
         inOrder(request, at: session)
+    }
+
+    /// Whether a module may give the launcher this order (section 5, Permissions).
+    private func isManaging(_ frame: SimulatedFrame) -> Bool {
+        guard let sender = app.modules.first(where: { $0.row.name == frame.from })?.row,
+            let name = (try? JSON(parsing: frame.body))?["module"]?.string
+        else { return false }
+        return sender.manages.contains(name) && AppTable.Row.managing.contains { frame.to == "launcher/\($0)" }
     }
 
     /// Whether the sender may skip the authorizer.
@@ -152,17 +162,36 @@ extension Referee {
             expect(
                 request.rank < session.rank, .direction,
                 "\(name(request)) of rank \(request.rank) was broadcast to \(session.name) of rank \(session.rank)")
+            // Held notices come late, and keep their order among themselves.
+            let mayWake = app.wakes(session.place, what)
+            let last = mayWake ? session.arrivals.lastWaking : session.arrivals.lastBroadcast
             expect(
-                request.handling.order >= session.arrivals.lastBroadcast, .sameOrder,
+                request.handling.order >= last, .sameOrder,
                 "\(name(request)) came to \(session.name) after a later broadcast")
-            session.arrivals.lastBroadcast = max(session.arrivals.lastBroadcast, request.handling.order)
+            if mayWake {
+                session.arrivals.lastWaking = max(last, request.handling.order)
+                woken(request, place, session)
+            } else {
+                session.arrivals.lastBroadcast = max(last, request.handling.order)
+            }
             session.observations[place].broadcasts += 1 + frame.missed
             expect(
-                what.isLatest || frame.missed == 0, .complete,
+                what.isLatest || frame.missed == 0 || mayWake, .complete,
                 "\(session.name) has missed \(frame.missed) of an observation that keeps all")
             requests[number].delivery.sessions.append(session.number)
+            if mayWake { return }
         }
         inOrder(request, at: session)
+    }
+
+    /// Checks that a broadcast that may have been held comes once, to whichever session of the row.
+    private func woken(_ request: SimulatedRequest, _ observation: Int, _ session: SimulatedSession) {
+        // The observations of hello are the row's.
+        guard observation < session.observed.count else { return }
+        let delivered = Delivered(place: session.place, observation: observation, request: request.number)
+        expect(
+            held.insert(delivered).inserted, .complete,
+            "\(name(request)) came to \(session.name) for the second time, for its observation \(observation)")
     }
 
     /// Returns the place of a notice's observation. Observations of hello get their numbers from
@@ -188,17 +217,19 @@ extension Referee {
     /// Checks that an observer that has read everything got each broadcast once, or heard how
     /// many it missed.
     func check(_ observation: SimulatedObservation, of session: SimulatedSession) {
+        // With `replace: overlap`, a new process takes over the observations when it is ready, so
+        // their count isn't exact.
+        let isShared = session.place >= 0 && app.modules[session.place].row.replace == .overlap
+        // Held notices are from before the session.
+        let mayWake = app.wakes(session.place, observation.what)
+        let isExact = observation.until == .max && !app.isTight && !isShared && !mayWake
         let matching = broadcasts[observation.what.name].count { number in
             let request = requests[number]
-            return request.handling.order > observation.since && request.handling.order < observation.until
+            return (mayWake || request.handling.order > observation.since) && request.handling.order < observation.until
                 && request.rank < session.rank
                 && (observation.what.object == nil || observation.what.object == request.object)
                 && request.end.code != "overloaded"
         }
-        // With `replace: overlap`, a new process takes over the observations when it is ready, so
-        // their count isn't exact.
-        let isShared = session.place >= 0 && app.modules[session.place].row.replace == .overlap
-        let isExact = observation.until == .max && !app.isTight && !isShared
         expect(
             isExact ? observation.broadcasts == matching : observation.broadcasts <= matching, .complete,
             "\(session.name)'s observation \(observation.number) of \(observation.what.json) got or missed \(observation.broadcasts) of \(matching) broadcasts"

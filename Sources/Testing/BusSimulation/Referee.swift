@@ -13,6 +13,16 @@ final class Referee {
     var open: [Int] = []
     /// The broadcasts that the bus has handled, by the notification's number.
     var broadcasts = [[Int]](repeating: [], count: SimulatedApp.notifications)
+    /// The broadcasts that rows got for observations whose notices may be held.
+    var held: Set<Delivered> = []
+
+    /// A broadcast that came to a session of a row for an observation of its hello.
+    struct Delivered: Hashable {
+        let place: Int
+        let observation: Int
+        let request: Int
+    }
+
     /// All instances so far, each with the session that created it and the session that owns it.
     var created: [(name: String, creator: Int, owner: Int)] = []
     /// All tables so far. The last one is in force.

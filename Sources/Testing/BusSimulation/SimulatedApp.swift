@@ -5,18 +5,33 @@ import StrataCore
 struct SimulatedApp {
     /// A row's module, and what it declares in its hello.
     struct Module {
-        let row: AppTable.Row
+        var row: AppTable.Row
         /// A `single` interface, whose action `b` needs authorization.
         let interface: String
         /// An interface that has an instance for each user; nil if the module has none.
         let instances: String?
-        let observed: [Observed]
+        var observed: [Observed]
+
+        /// Makes the row of a module that is started on demand observe what its hello does, and wake
+        /// for some of that and for an event.
+        mutating func wake(_ numbers: inout SeededGenerator) {
+            guard row.start == .onDemand else { return }
+            var targets: Set<String> = []
+            observed.removeAll { !targets.insert("\($0.name) \($0.object ?? -1)").inserted }
+            row.observes = observed.map(\.ofRow)
+            row.wakes = (0..<SimulatedApp.notifications).filter { _ in numbers.chance(2, in: 3) }.map { "n\($0)" }
+            if numbers.chance(1, in: 2) { row.wakes.append("e0") }
+        }
     }
 
     struct Observed: Equatable {
         let name: Int
         let object: Int?
         let isLatest: Bool
+
+        var ofRow: AppTable.Observed {
+            .init(name: "n\(name)", object: object.map { "o\($0)" }, keep: isLatest ? .latest : .all)
+        }
 
         var json: String {
             let object = object.map { #","object":"o\#($0)""# } ?? ""
@@ -83,8 +98,21 @@ struct SimulatedApp {
                     row: row, interface: Self.interface(place),
                     instances: numbers.chance(1, in: 3) ? "N\(Self.name(place))" : nil, observed: observed))
         }
+        // From numbers of their own, so that the rest of a seed's app stays as it is.
+        var more = SeededGenerator(Int(table.hello))
+        for place in modules.indices {
+            if more.chance(1, in: 2) { modules[place].wake(&more) }
+            if more.chance(1, in: 3) { modules[place].row.manages = [Self.name((place + 1) % count)] }
+        }
+        table.modules = modules.map(\.row)
         self.table = table
         self.modules = modules
+    }
+
+    /// Whether notices of what a row's module observes may be held for it.
+    func wakes(_ place: Int, _ observed: Observed) -> Bool {
+        place >= 0 && modules[place].row.wakes.contains("n\(observed.name)")
+            && modules[place].observed.contains { $0.name == observed.name && $0.object == observed.object }
     }
 
     static func name(_ place: Int) -> String { String(UnicodeScalar(UInt8(65 + place))) }

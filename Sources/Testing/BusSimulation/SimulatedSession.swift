@@ -56,6 +56,8 @@ final class SimulatedSession {
     struct Arrivals {
         /// The order of the last broadcast that arrived.
         var lastBroadcast = -1
+        /// The same of those that may have been held.
+        var lastWaking = -1
         /// The order of the last frame from each sender. Requests that may have waited have a key
         /// of their own.
         var lastFrom: [Int: Int] = [:]

@@ -28,7 +28,7 @@ struct WakingEventTests {
         return peer
     }
 
-    @Test(.promise("11.21"), arguments: ["notify", "all", "any"]) func eventStartsItAndItsAnswerCounts(policy: String)
+    @Test(.promise("11.22"), arguments: ["notify", "all", "any"]) func eventStartsItAndItsAnswerCounts(policy: String)
         throws
     {
         try run { bus, launcher, tool in
@@ -56,7 +56,7 @@ struct WakingEventTests {
     }
 
     /// What its row observes is a notification, and another event is nothing to it.
-    @Test(.promise("11.21")) func otherEventsDoNotStartIt() throws {
+    @Test(.promise("11.22")) func otherEventsDoNotStartIt() throws {
         try run { bus, launcher, tool in
             for name in ["changed", "app.resume", "app.suspend "] {
                 #expect(
@@ -69,7 +69,7 @@ struct WakingEventTests {
         }
     }
 
-    @Test(.promise("11.21")) func startThatFailsIsItsAnswer() throws {
+    @Test(.promise("11.22")) func startThatFailsIsItsAnswer() throws {
         try run { bus, launcher, tool in
             let id = try tool.call("bus/emit", nil, ["name": "day.ended", "meta": ["policy": "all"]])
             try launcher.fail(try launcher.expectCall("launcher/start"), "failed", "no such file")
@@ -78,7 +78,7 @@ struct WakingEventTests {
         }
     }
 
-    @Test(.promise("11.21")) func eventWaitsWithinItsDeadlineAndThenNoLonger() throws {
+    @Test(.promise("11.22")) func eventWaitsWithinItsDeadlineAndThenNoLonger() throws {
         try run { bus, launcher, tool in
             let clock = try bus.provider("Clock", "Clock")
             let id = try tool.call("bus/emit", nil, ["name": "day.ended", "meta": ["policy": "all"], "deadline": 50])
@@ -94,7 +94,7 @@ struct WakingEventTests {
         }
     }
 
-    @Test(.promise("11.21")) func moduleThatDoesNotDeclareItIsNotCalled() throws {
+    @Test(.promise("11.22")) func moduleThatDoesNotDeclareItIsNotCalled() throws {
         try run { bus, launcher, tool in
             let id = try tool.call("bus/emit", nil, ["name": "day.ended"])
             let export = try arrive(bus, events: ["app.suspend"])
@@ -104,7 +104,7 @@ struct WakingEventTests {
         }
     }
 
-    @Test(.promise("11.21")) func atMostSoManyEventsWait() throws {
+    @Test(.promise("11.22")) func atMostSoManyEventsWait() throws {
         try run { bus, launcher, tool in
             let waiting = try (0..<2).map { _ in try tool.call("bus/emit", nil, ["name": "day.ended"]) }
             #expect(

@@ -47,7 +47,9 @@ struct WakingTests {
 
     private func missed(_ bus: TestBus, _ name: String = "Export") throws -> Int64? {
         let rows = try bus.operator().asked("bus/modules")["modules"]?.array ?? []
-        return rows.first { $0["name"]?.string == name }?["missed"]?.integer
+        let missed = rows.first { $0["name"]?.string == name }?["missed"]
+        #expect(missed != .null)
+        return missed?.integer
     }
 
     @Test(.promise("7.16", "7.17", "10.34"))
@@ -217,7 +219,7 @@ struct WakingTests {
         }
     }
 
-    @Test(.promise("10.38")) func whatOthersMissIsCounted() throws {
+    @Test(.promise("10.40")) func whatOthersMissIsCounted() throws {
         let table = AppTable.testing(
             .eager("Cart", rank: 1) { $0.observes = [.init(name: "changed"), .init(name: "changed", object: "o")] },
             .manual("Store"))
