@@ -81,7 +81,7 @@ struct RuntimeRegisterTests {
     }
 
     /// An older broker would take the star as literal, and nothing would match.
-    @Test(.promise("5.36"), arguments: [("*", "/"), ("radio.example", "/*rest")])
+    @Test(.promise("5.38"), arguments: [("*", "/"), ("radio.example", "/*rest")])
     func aBrokerWithoutRestsGetsNone(host: String, path: String) async throws {
         try await withModule(PlayerModule.self) { harness in
             harness.runtime.start()
@@ -107,7 +107,7 @@ struct RuntimeRegisterTests {
         }
     }
 
-    @Test(.promise("5.36")) func aModuleThatMapsARestEndsAtAnOlderBroker() async throws {
+    @Test(.promise("5.38")) func aModuleThatMapsARestEndsAtAnOlderBroker() async throws {
         try await withModule(Owner.self) { harness in
             harness.runtime.start()
             harness.peer = try await harness.broker.peer()

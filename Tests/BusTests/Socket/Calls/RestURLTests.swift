@@ -10,7 +10,7 @@ struct RestURLTests {
         ["host": .string(host), "path": .string(path), "to": .string(to)]
     }
 
-    @Test(.promise("5.36")) func everyPeerIsToldOfTheFeatures() throws {
+    @Test(.promise("5.38")) func everyPeerIsToldOfTheFeatures() throws {
         try MemoryBus.run(.sixModules()) { bus in
             for hello: JSON in [["module": "Ant"], ["role": "operator"], ["role": "launcher"]] {
                 let peer = try bus.connect()
