@@ -79,6 +79,7 @@ final class Observation {
     /// The number of notices that the waiting one has replaced.
     var missed = 0
     /// The number of notices that were lost before the next one, while the module was away.
+    @exclusivity(unchecked)  // each notice reads it
     var gap = 0
     /// Its place in the order in which observations were added to the table.
     var place: UInt64 = 0
