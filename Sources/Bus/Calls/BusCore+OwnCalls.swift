@@ -88,8 +88,10 @@ enum OwnPurpose {
     case stop(peer: UInt64, pause: UInt64)
     /// `launcher/restart` of a session that didn't answer its ping.
     case restart(peer: UInt64, pause: UInt64)
-    /// `module/released`.
+    /// `module/released` or `module/instanceEnded`.
     case release
+    /// `module/create` for a request, and the instance that it is about.
+    case creation(CallReference, instance: UInt64)
     /// The authorizer's answer about a call that is kept.
     case authorization(CallReference)
     /// `module/metrics`, for an operator's request.
@@ -126,6 +128,7 @@ extension BusCore {
             // If the module still hangs, the next ping shows it.
             if case .failure = answer, let peer = connections[number] { setAlarm(.ping, of: peer, after: pause) }
         case .release: releaseAnswered(callee, answer)
+        case .creation(let asking, let number): creationAnswered(asking, number, callee, answer)
         case .authorization(let call): authorizerAnswered(call, answer)
         case .metrics(let asking): metricsAnswered(asking, callee, answer)
         }

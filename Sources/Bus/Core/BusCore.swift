@@ -161,6 +161,7 @@ final class BusCore {
         // `dropSpent` has freed what it kept alive, before the next fan-out can begin.
         if work.fanOut != nil { advanceFanOut() } else { resumeAfterFanOut() }
         advanceDeferredCloses()
+        advanceEndedInstances()
         advanceListings()
         advanceNotes()
         if watches.hasUnsent { feedWatches() }
@@ -170,6 +171,7 @@ final class BusCore {
     func finishIdleWork() {
         finishFanOut()
         finishDeferredCloses()
+        finishEndedInstances()
         finishListings()
         finishNotes()
     }
