@@ -93,7 +93,7 @@ struct WhyTests {
         try running.write("interpreter", "#!/nowhere/python9\n", mode: 0o755)
         try app.start()
         let reasons = [
-            "Fails": /its setUp failed, and was ended|it ended with .* before it was ready/,
+            "Fails": /its setUp failed: .*, and was ended|it ended with .* before it was ready/,
             "Hangs": /it did not answer setUp within [0-9]+ m?s|it ended with .* before it was ready/,
             "Quits": /it ended with exit code 9 before it was ready/,
             "Silent": /it did not say hello to the bus within [0-9]+ m?s, and was ended/,
