@@ -214,7 +214,7 @@ struct ManifestErrorTests {
         #expect(errors.first?.hasPrefix(start) == true, "\(errors)")
     }
 
-    @Test(.promise("M.91"), arguments: ["manual", "on-demand"])
+    @Test(.promise("M.97"), arguments: ["manual", "on-demand"])
     func onlyWhatTheAppStartsCanBeRequired(start: String) {
         func found(_ start: String, _ required: Bool) -> [String] {
             errors(

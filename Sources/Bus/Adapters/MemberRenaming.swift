@@ -58,7 +58,7 @@ package struct MemberRenaming: Equatable {
 
     /// Returns a member's value as it was written: the text between its name and the next name or
     /// the object's end, without separators.
-    private static func value(
+    static func value(
         of member: UInt32, before next: UInt32?, in tape: borrowing JSONTape
     ) -> Slice<UnsafeRawBufferPointer> {
         let begin = Int(tape.entry(member).pointee.end) + 1

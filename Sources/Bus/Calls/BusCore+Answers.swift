@@ -279,7 +279,7 @@ extension BusCore {
             arm(call)
             return
         }
-        let who = call.pointee.callee?.takeUnretainedValue().displayName
+        let who = (creation(of: call) ?? call).pointee.callee?.takeUnretainedValue().displayName
         let waited = call.pointee.waitsFor?.takeUnretainedValue().name
         let budget = call.pointee.deadline.budget
         let given = budget == 0 ? "the deadline of the call that it was made for" : "the deadline of \(budget) ms"

@@ -35,6 +35,9 @@ extension BusCore {
         _ call: CallPointer, _ error: BusError, trace: UnsafeRawBufferPointer = .none,
         meta: UnsafeRawBufferPointer = .none
     ) {
+        // The question to the owner ends first: it knows whether it was delivered, and answers the
+        // request.
+        if let question = creation(of: call) { return failAndCancel(question, error, trace: trace, meta: meta) }
         var error = error
         if call.pointee.kind == .report {
             // Before its notices end, which know the observer.

@@ -98,8 +98,10 @@ enum OwnPurpose {
     /// `launcher/hung` about a session that isn't restarted. The next ping follows its answer,
     /// which changes nothing, in `pause` milliseconds.
     case hang(peer: UInt64, pause: UInt64)
-    /// `module/released`.
+    /// `module/released` or `module/instanceEnded`.
     case release
+    /// `module/create` for a request, and the instance that it is about.
+    case creation(CallReference, instance: UInt64)
     /// The authorizer's answer about a call that is kept.
     case authorization(CallReference)
     /// `module/metrics`, for an operator's request.
@@ -138,6 +140,7 @@ extension BusCore {
         case .hang(let number, let pause):
             if let peer = connections[number] { setAlarm(.ping, of: peer, after: pause) }
         case .release: releaseAnswered(callee, answer)
+        case .creation(let asking, let number): creationAnswered(asking, number, callee, answer)
         case .authorization(let call): authorizerAnswered(call, answer)
         case .metrics(let asking): metricsAnswered(asking, callee, answer)
         }

@@ -48,7 +48,9 @@ struct RequestLife: Equatable {
         case (.free, .opened(let kind), _): RequestLife(kind: kind, state: .inside)
         case (.inside, .held, .call), (.inside, .held, .report): RequestLife(kind: kind, state: .held)
         // A call that is `inside` and has a copy is waiting for the authorizer.
-        case (.held, .released, _), (.inside, .released, .call): RequestLife(kind: kind, state: .inside)
+        // A `create` that has a copy is waiting for its owner.
+        case (.held, .released, _), (.inside, .released, .call), (.inside, .released, .served):
+            RequestLife(kind: kind, state: .inside)
         case (.inside, .sent, .call), (.inside, .sent, .notice), (.inside, .sent, .own):
             RequestLife(kind: kind, state: .sent)
         case (.sent, .ended, _), (.inside, .ended, _): RequestLife(kind: kind, state: .free)

@@ -164,6 +164,7 @@ final class BusCore {
         // `dropSpent` has freed what it kept alive, before the next fan-out can begin.
         if work.fanOut != nil { advanceFanOut() } else { resumeAfterFanOut() }
         advanceDeferredCloses()
+        advanceEndedInstances()
         advanceListings()
         advanceNotes()
         if watches.hasUnsent { feedWatches() }
@@ -173,6 +174,7 @@ final class BusCore {
     func finishIdleWork() {
         finishFanOut()
         finishDeferredCloses()
+        finishEndedInstances()
         finishListings()
         finishNotes()
     }

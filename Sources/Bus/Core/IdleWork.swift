@@ -13,13 +13,20 @@ struct IdleWork {
     /// done. Each peer is in the list once, oldest first.
     private(set) var waiting: [Peer] = []
 
-    var isEmpty: Bool { fanOut == nil && waiting.isEmpty && deferredCloses.isEmpty && listings.isEmpty }
+    /// Instances that ended with their owner, and whose creators are notified in batches.
+    private var endedInstances: [EndedInstance] = []
+    /// How many of them were taken.
+    private var endedTaken = 0
+
+    var isEmpty: Bool {
+        fanOut == nil && waiting.isEmpty && deferredCloses.isEmpty && listings.isEmpty && !hasEndedInstances
+    }
 
     /// The number of items of each kind, with the kind's name.
     var counts: [(String, Int)] {
         [
             ("fan-outs", fanOut == nil ? 0 : 1), ("listings", listings.count),
-            ("deferred closes", deferredCloses.count),
+            ("deferred closes", deferredCloses.count), ("ended instances", endedInstances.count - endedTaken),
             ("peers that wait for one", waiting.count),
         ]
     }
@@ -66,6 +73,22 @@ struct IdleWork {
         return deferredCloses
     }
 
+    // MARK: Ended instances
+
+    var hasEndedInstances: Bool { !endedInstances.isEmpty }
+
+    mutating func add(_ ended: [EndedInstance]) { endedInstances += ended }
+
+    /// Takes the instance that ended first; nil if there is none.
+    mutating func takeEndedInstance() -> EndedInstance? {
+        guard endedTaken < endedInstances.count else { return nil }
+        defer {
+            endedTaken += 1
+            if endedTaken == endedInstances.count { (endedInstances, endedTaken) = ([], 0) }
+        }
+        return endedInstances[endedTaken]
+    }
+
     // MARK: Peers that wait
 
     mutating func wait(_ peer: Peer) { waiting.append(peer) }
@@ -74,4 +97,12 @@ struct IdleWork {
     mutating func takeFirstWaiting() -> Peer? {
         fanOut == nil && !waiting.isEmpty ? waiting.removeFirst() : nil
     }
+}
+
+/// An instance that has ended with its owner.
+struct EndedInstance {
+    /// The number of the peer that created it, which may have closed meanwhile.
+    let creator: UInt64
+    /// `Interface#NUMBER`, as its creator knows it.
+    let name: String
 }

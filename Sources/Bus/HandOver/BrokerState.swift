@@ -153,12 +153,14 @@ struct InstanceState: StatePart {
     var interface = InterfaceReference()
     var creator: UInt64 = 0
     var owner: UInt64 = 0
+    var isPending = false
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &number)
         try file(2, &interface)
         try file(3, &creator)
         try file(4, &owner)
+        try file(5, &isPending)
     }
 }
 

@@ -24,6 +24,7 @@ extension BusCore {
             state.interface = reference(instance.interface)
             state.creator = instance.creator.number
             state.owner = instance.owner.number
+            state.isPending = instance.isPending
             return state
         }
         state.next.instance = instances.next

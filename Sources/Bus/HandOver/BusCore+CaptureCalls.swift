@@ -69,6 +69,8 @@ extension BusCore {
         case .hang(let peer, let pause): (state.kind, state.peer, state.milliseconds) = (.hang, peer, pause)
         case .release: state.kind = .release
         case .authorization(let call): (state.kind, state.call) = (.authorization, CallReferenceState(call))
+        case .creation(let asking, let number):
+            (state.kind, state.call, state.instance) = (.metrics, CallReferenceState(asking), number)
         case .metrics(let asking): (state.kind, state.call) = (.metrics, CallReferenceState(asking))
         }
         return state

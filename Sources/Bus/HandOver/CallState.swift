@@ -160,6 +160,9 @@ struct PurposeState: StatePart {
     var emission = 0
     /// The index of the listener within it.
     var listener = 0
+    /// With `metrics`: the number of the instance that the call creates; 0 for a call for metrics.
+    /// A build that knows no creations forwards the answer, as it does for metrics.
+    var instance: UInt64 = 0
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &kind)
@@ -170,6 +173,7 @@ struct PurposeState: StatePart {
         try file(6, &call)
         try file(7, &emission)
         try file(8, &listener)
+        try file(9, &instance)
     }
 }
 

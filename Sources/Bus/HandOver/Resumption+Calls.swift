@@ -120,6 +120,8 @@ extension Resumption {
         case .hang: return .hang(peer: state.peer, pause: state.milliseconds)
         case .release: return .release
         case .authorization: return .authorization(try reference(state.call))
+        case .metrics where state.instance != 0:
+            return .creation(try reference(state.call), instance: state.instance)
         case .metrics: return .metrics(try reference(state.call))
         }
     }

@@ -43,7 +43,7 @@ struct Resumption {
         for instance in state.instances {
             bus.instances.resume(
                 instance.number, try interface(instance.interface), creator: try peer(instance.creator),
-                owner: try peer(instance.owner))
+                owner: try peer(instance.owner), isPending: instance.isPending)
         }
         try resumeStreams()
         resumeClocks()

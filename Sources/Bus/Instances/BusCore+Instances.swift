@@ -1,8 +1,20 @@
 import StrataCore
 
 /// `bus/create` and `bus/release`, and which session serves an instance.
+///
+/// A `create` waits until the interface's owner is ready, and then until the owner has answered
+/// `module/create`. Meanwhile its instance is pending in the table. The answer decides:
+///
+///     waiting --ready--> asked, or refused
+///     waiting --deadline, cancel, the creator's end, the owner's failure--> void
+///     asked --reply, unknown-action--> created
+///     asked --error with ran no or yes--> void
+///     asked --error with ran maybe: deadline, cancel, the creator's or the owner's end--> void, released
+///
+/// Every other pair is impossible: the owner's call is a child of the request, so neither outlives
+/// the other.
 extension BusCore {
-    /// Handles `create {"interface"}`, which is answered when the interface's owner is ready.
+    /// Handles `create {"interface", "params"?}`.
     func create(_ asked: BusCall) throws(BusError) {
         let peer = asked.peer
         let name = Name.withoutRouterSuffix(try asked.params().required("interface"))
@@ -12,12 +24,23 @@ extension BusCore {
         var facts = LiveFacts(
             core: self, kind: .call, peer: peer, owner: owner, interface: interface, required: name)
         try facts.check(.existence ... .owner)
-        if owner.isReady { return writeReply(peer, id: asked.id, try newInstance(interface, for: peer)) }
+        var copy = HeldRequest.Copy()
+        copy.trace = Array(asked.header.pointee.trace)
+        copy.body = Self.written("params", in: asked.body)
+        if owner.isReady {
+            guard let session = try ownerOfNew(interface, for: peer) else {
+                return writeReply(peer, id: asked.id, ["instance": .string(Name.said(interface.name))])
+            }
+            return ask(session, interface, copy, try open(asked))
+        }
         let call = try open(asked)
         facts.startStep = startStep(asked.header.pointee, of: peer)
         do throws(BusError) {
             try facts.check(.start ... .start)
+            let held = HeldRequest(copy, interface)
+            try checkRoom(for: held, of: peer)
             try wait(.creation(CallReference(call), interface), for: owner)
+            keep(held, for: call, of: peer)
         } catch {
             fail(call, error)
         }
@@ -28,29 +51,103 @@ extension BusCore {
         guard let peer = call.pointee.caller?.takeUnretainedValue() else { return }
         do throws(BusError) {
             guard isReady, peer.isOpen else { throw unavailable(interface.owner) }
-            answer(call, try newInstance(present(interface), for: peer).encoded(), "the instance was created")
+            let interface = present(interface)
+            // A build that knew no params kept nothing.
+            let copy = call.pointee.held == nil ? HeldRequest.Copy() : unhold(call).copy
+            if let session = try ownerOfNew(interface, for: peer) {
+                ask(session, interface, copy, call)
+            } else {
+                created(call, Name.said(interface.name))
+            }
         } catch {
             fail(call, error)
         }
     }
 
-    private func newInstance(_ interface: InterfaceRecord, for peer: Peer) throws(BusError) -> JSON {
+    /// Returns the session that has to consent to a new instance; nil if the interface has only one
+    /// instance.
+    private func ownerOfNew(_ interface: InterfaceRecord, for peer: Peer) throws(BusError) -> Peer? {
         guard let owner = interface.owner.peer else { throw unavailable(interface.owner) }
         try LiveFacts(core: self, kind: .call, peer: peer, owner: interface.owner, interface: interface)
             .check(.actions ... .actions)
-        // The name that the caller uses in its requests.
-        let name = Name.said(interface.name)
-        guard interface.instances == .multiple else { return ["instance": .string(name)] }
+        guard interface.instances == .multiple else { return nil }
         try require(
             peer.instances.created < table.limits.instances, .overloaded,
             "\(peer.displayName) has \(table.limits.instances) instances (limits.instances): release some")
-        try require(
-            owner.instances.openReleases < table.limits.calls, .overloaded,
-            "\(owner.displayName) has not answered module/released \(owner.instances.openReleases) times (limits.calls): try later"
-        )
-        peer.instances.addCreated(1)
-        let number = instances.add(interface, creator: peer, owner: owner)
-        return ["instance": .string("\(name)#\(number)")]
+        for one in [owner, peer] {
+            try require(
+                one.instances.openReleases < table.limits.calls, .overloaded,
+                "\(one.displayName) has not answered module/released and module/instanceEnded "
+                    + "\(one.instances.openReleases) times (limits.calls): try later")
+        }
+        return owner
+    }
+
+    /// Asks an owner for its consent to a new instance.
+    private func ask(_ owner: Peer, _ interface: InterfaceRecord, _ copy: HeldRequest.Copy, _ call: CallPointer) {
+        guard let creator = call.pointee.caller?.takeUnretainedValue() else { return }
+        let number = instances.add(interface, creator: creator, owner: owner)
+        var body = Array(#"{"instance":"\#(interface.name)#\#(number)","params":"#.utf8)
+        body += copy.body.isEmpty ? Array("null".utf8) : copy.body
+        body.append(UInt8(ascii: "}"))
+        let meta: JSON = ["from": .string(creator.from.text), "level": .string(levels.names[creator.rank])]
+        callOwn(
+            owner, to: "module/create", body: body, trace: copy.trace, meta: meta.encoded(), for: call,
+            deadline: remaining(call), mustFit: true, .creation(CallReference(call), instance: number))
+    }
+
+    /// Handles the owner's answer to `module/create`, or the end of the question.
+    func creationAnswered(_ asking: CallReference, _ number: UInt64, _ owner: Peer, _ answer: OwnAnswer) {
+        guard let instance = instances.instances[number] else { return }
+        switch answer {
+        case .failure(let error) where error.code != .unknownAction:
+            instances.remove(number)
+            // Nobody knows whether the owner has made it.
+            if error.ran == .maybe, owner.isOpen {
+                tellReleased(number, instance, depth: asking.isOpen ? asking.call.pointee.depth : 1)
+            }
+            if asking.isOpen { refused(asking.call, error) }
+        case .success, .failure:
+            instances.confirm(number)
+            created(asking.call, "\(Name.said(instance.interface.name))#\(number)")
+        }
+    }
+
+    private func created(_ call: CallPointer, _ name: String) {
+        let reply: JSON = ["instance": .string(name)]
+        answer(call, reply.encoded(), "the instance was created")
+    }
+
+    private func refused(_ call: CallPointer, _ error: BusError) {
+        if let creator = call.pointee.caller?.takeUnretainedValue(), !error.body.isEmpty,
+            !fits(error.body.count + HeaderWriter.overhead, creator)
+        {
+            let count = error.body.count + HeaderWriter.overhead
+            return fail(
+                call, .overloaded,
+                "the refusal did not fit into the queue to \(creator.displayName): \(whatIsFull(count, creator))",
+                ran: .yes)
+        }
+        fail(call, error)
+    }
+
+    /// Returns the open question to the owner that a `create` waits for; nil if there is none.
+    func creation(of call: CallPointer) -> CallPointer? {
+        guard call.pointee.kind == .served, let child = call.pointee.firstChild, child.pointee.kind == .own,
+            case .creation = calls.purpose(of: child)
+        else { return nil }
+        return child
+    }
+
+    /// Returns a member of an object, which was read already, as it was written; empty if there is
+    /// none.
+    private static func written(_ name: String, in body: UnsafeRawBufferPointer) -> [UInt8] {
+        var tape = JSONTape()
+        guard (try? tape.scan(body, maximumDepth: 64)) != nil else { return [] }
+        let members = tape.members(of: 0)
+        guard let place = members.firstIndex(where: { tape.string($0) == name }) else { return [] }
+        let next = place + 1 < members.count ? members[place + 1] : nil
+        return Array(MemberRenaming.value(of: members[place], before: next, in: tape))
     }
 
     /// Handles `release {"instance"}`.
@@ -76,24 +173,57 @@ extension BusCore {
     /// Ends the instances that a peer created, and those of its interfaces, when its session has
     /// ended.
     func endInstances(of peer: Peer) {
-        instances.removeOwned(by: peer)
+        endOwned(by: peer)
         for (number, instance) in instances.removeCreated(by: peer) { tellReleased(number, instance, depth: 1) }
+    }
+
+    /// Ends the instances of a peer's interfaces, and notifies their creators in batches.
+    func endOwned(by peer: Peer) {
+        let ended = instances.removeOwned(by: peer)
+        guard stage == .running else { return }
+        work.add(
+            ended.map { number, instance in
+                EndedInstance(creator: instance.creator.number, name: "\(Name.said(instance.interface.name))#\(number)")
+            })
+    }
+
+    /// The creators that are notified in a batch while a light peer is connected: some twenty
+    /// microseconds of work.
+    private static let sharedBatch = 12
+
+    /// Notifies the next creators that their instances have ended.
+    func advanceEndedInstances() {
+        var left = isShared ? Self.sharedBatch : .max
+        while left > 0, let ended = work.takeEndedInstance() {
+            left -= 1
+            guard let creator = connections[ended.creator], creator.isOpen else { continue }
+            let body: JSON = ["instance": .string(ended.name)]
+            callEnd("module/instanceEnded", of: body, creator, depth: 1)
+        }
+    }
+
+    /// Does the same for all that are left.
+    func finishEndedInstances() {
+        while work.hasEndedInstances { advanceEndedInstances() }
+    }
+
+    /// Notifies a peer that an instance has ended, at the bound of what it leaves unanswered.
+    private func callEnd(_ to: String, of body: JSON, _ peer: Peer, depth: UInt32) {
+        peer.instances.addReleases(1)
+        callOwn(
+            peer, to: to, body: body.encoded(), depth: depth, deadline: table.startup, mustFit: true, .release)
     }
 
     private func tellReleased(_ number: UInt64, _ instance: InstanceTable.Instance, depth: UInt32) {
         let body: JSON = ["instance": .string("\(instance.interface.name)#\(number)")]
-        let owner = instance.owner
-        owner.instances.addReleases(1)
-        callOwn(
-            owner, to: "module/released", body: body.encoded(), depth: depth, deadline: table.startup,
-            mustFit: true, .release)
+        callEnd("module/released", of: body, instance.owner, depth: depth)
     }
 
-    /// Handles the owner's answer to `module/released`, or its failure.
+    /// Handles the answer to `module/released` or `module/instanceEnded`, or its failure.
     func releaseAnswered(_ owner: Peer, _ answer: OwnAnswer) {
         owner.instances.addReleases(-1)
-        // An owner that couldn't be notified would keep an instance that no peer uses: it has
-        // fallen behind.
+        // A peer that couldn't be notified would keep an instance that has ended: it has fallen
+        // behind.
         if case .failure(let error) = answer, error.code == .overloaded, error.ran == .no, owner.isOpen {
             statistics.slowConsumers += 1
             end(owner, .slowConsumer, error.message)

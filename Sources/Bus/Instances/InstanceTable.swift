@@ -6,6 +6,8 @@ struct InstanceTable: ~Copyable {
         /// Unowned, because a peer's instances are removed before the peer is freed.
         unowned(unsafe) let creator: Peer
         unowned(unsafe) let owner: Peer
+        /// Whether its owner has not consented to it yet. Then it is counted, and nobody can use it.
+        var isPending = false
     }
 
     private(set) var instances: [UInt64: Instance] = [:]
@@ -18,20 +20,24 @@ struct InstanceTable: ~Copyable {
     init(next: UInt64) { self.next = next }
 
     /// Restores an instance of the table that this one continues.
-    mutating func resume(_ number: UInt64, _ interface: InterfaceRecord, creator: Peer, owner: Peer) {
+    mutating func resume(_ number: UInt64, _ interface: InterfaceRecord, creator: Peer, owner: Peer, isPending: Bool) {
         creator.instances.addCreated(1)
         owner.instances.addOwned(1)
-        instances[number] = Instance(interface: interface, creator: creator, owner: owner)
+        instances[number] = Instance(interface: interface, creator: creator, owner: owner, isPending: isPending)
     }
 
-    func find(_ number: UInt64) -> Instance? { instances[number] }
+    /// Returns an instance that its owner has consented to.
+    func find(_ number: UInt64) -> Instance? { instances[number].flatMap { $0.isPending ? nil : $0 } }
 
+    /// Adds an instance that its owner is asked about.
     mutating func add(_ interface: InterfaceRecord, creator: Peer, owner: Peer) -> UInt64 {
         defer { next += 1 }
-        owner.instances.addOwned(1)
-        instances[next] = Instance(interface: interface, creator: creator, owner: owner)
+        resume(next, interface, creator: creator, owner: owner, isPending: true)
         return next
     }
+
+    /// Notes that its owner has consented to an instance.
+    mutating func confirm(_ number: UInt64) { instances[number]?.isPending = false }
 
     @discardableResult
     mutating func remove(_ number: UInt64) -> Instance? {
@@ -41,29 +47,32 @@ struct InstanceTable: ~Copyable {
         return instance
     }
 
-    /// Removes all instances that a peer has created, in the order of creation.
+    /// Removes all instances that a peer has created, in the order of creation. Those that their
+    /// owners are asked about end with the request for them.
     mutating func removeCreated(by peer: Peer) -> [(UInt64, Instance)] {
         guard peer.instances.created > 0 else { return [] }
-        let own = instances.filter { $0.value.creator === peer }.sorted { $0.key < $1.key }
+        let own = instances.filter { $0.value.creator === peer && !$0.value.isPending }.sorted { $0.key < $1.key }
         for (number, _) in own { remove(number) }
         return own.map { ($0.key, $0.value) }
     }
 
-    /// Removes all instances that a peer owns.
-    mutating func removeOwned(by peer: Peer) {
-        guard peer.instances.owned > 0 else { return }
-        // This iterates over a copy, because `remove` changes the dictionary.
-        for (number, instance) in instances where instance.owner === peer { remove(number) }
+    /// Removes all instances that a peer owns, in the order of creation. Those that it is asked
+    /// about end with the question.
+    mutating func removeOwned(by peer: Peer) -> [(UInt64, Instance)] {
+        guard peer.instances.owned > 0 else { return [] }
+        let own = instances.filter { $0.value.owner === peer && !$0.value.isPending }.sorted { $0.key < $1.key }
+        for (number, _) in own { remove(number) }
+        return own.map { ($0.key, $0.value) }
     }
 }
 
 /// The numbers of a peer's instances.
 struct InstanceCounts {
-    /// The live instances that it has created.
+    /// The live instances that it has created, with those that their owners are asked about.
     private(set) var created = 0
     /// The live instances of its interfaces.
     private(set) var owned = 0
-    /// The `module/released` calls that it has not answered.
+    /// The `module/released` and `module/instanceEnded` calls that it has not answered.
     private(set) var openReleases = 0
 
     init() {}

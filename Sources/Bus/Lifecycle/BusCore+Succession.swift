@@ -114,7 +114,7 @@ extension BusCore {
     }
 
     func finishingTimePassed(_ old: Peer) {
-        instances.removeOwned(by: old)
+        endOwned(by: old)
         tearDown(old)
     }
 

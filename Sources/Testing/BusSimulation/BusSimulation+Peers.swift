@@ -49,6 +49,10 @@ extension BusSimulation {
                     session, #"{"kind":"error","id":\#(frame.id),"code":"Own.broken"}"#, "",
                     .answer(
                         serving: frame.id, request: -1, .init(kind: .error(code: "Own.broken", ran: .yes), number: 0)))
+            } else if frame.to == "module/create", frame.id >> 22 % 3 > 0 {
+                // Answered later, or refused.
+                let served = SimulatedSession.Served(id: frame.id, request: -1, to: frame.to)
+                if frame.id >> 22 % 3 == 1 { session.pending.append(served) } else { fail(served, session, choice: 0) }
             } else if frame.to.hasPrefix("module/") {
                 send(
                     session, #"{"kind":"reply","id":\#(frame.id)}"#, "{}",
@@ -151,7 +155,8 @@ extension BusSimulation {
                 header += #","deadline":2000,"credit":\#(credit)"#
             default: break
             }
-            if step.a & 512 > 0, let served = session.pending.last {
+            // The end of one of the bus's own calls isn't judged.
+            if step.a & 512 > 0, let served = session.pending.last, served.request >= 0 {
                 header += #","parent":\#(served.id)"#
                 (parent, parentID) = (served.request, served.id)
             } else if step.a & 1_024 > 0, step.b & 15 == 0 {

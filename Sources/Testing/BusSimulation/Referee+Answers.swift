@@ -110,6 +110,9 @@ extension Referee {
                 sessions.allSatisfy { $0.instances.created[instance] == nil } || !instance.contains("#"), .instances,
                 "\(instance) was created twice")
             guard instance.contains("#") else { return }
+            expect(
+                creations.consented.contains(instance), .instances,
+                "\(session.name) has created \(instance), and its owner has not consented")
             session.instances.created[instance] = .max
             session.instances.last = instance
             let now = self.session(ofRow: owner)?.number ?? -1
@@ -155,7 +158,9 @@ extension Referee {
                 "\(name(request)) ended with \(frame.code) and ran maybe, and was not delivered")
         case .yes:
             expect(
-                wasAnswered || frame.code == "overloaded" || frame.code == "too-large", .ran,
+                wasAnswered || frame.code == "overloaded" || frame.code == "too-large"
+                    || isRefusedCreation(frame, request),
+                .ran,
                 "\(name(request)) ended with \(frame.code) and ran yes; its callee answered \(request.answer.map { "\($0)" } ?? "nothing")"
             )
         }
@@ -246,7 +251,8 @@ extension SimulatedRequest {
 
     /// Whether the request may have waited in the bus when the bus had handled `order` frames.
     func waited(at order: Int) -> Bool {
-        isForwarded && mayWait && handling.order < order && delivery.order >= order && end.order >= order
+        if case .create = target { return handling.order < order && end.order >= order }
+        return isForwarded && mayWait && handling.order < order && delivery.order >= order && end.order >= order
     }
 
     var wantsAuthorization: Bool { if case .action(_, "b") = target { !skipsAuthorization } else { false } }

@@ -13,6 +13,8 @@ extension Referee {
                     session.instances.released.insert(instance).inserted, .instances,
                     "\(session.name) was notified twice that \(instance) has ended")
             }
+            if frame.to == "module/create" { asked(toCreate: frame, session) }
+            if frame.to == "module/instanceEnded" { toldOfAnEnd(frame, session) }
             return session.served.append(.init(id: frame.id, request: -1, to: frame.to))
         }
         let number = frame.number()

@@ -33,6 +33,7 @@ final class Referee {
     var time: UInt64 = 0
     private(set) var finding: SimulationFinding?
     var starts = Starts()
+    var creations = Creations()
 
     init(_ app: SimulatedApp) {
         self.app = app
@@ -159,7 +160,9 @@ final class Referee {
 
     private func handled(_ answer: SimulatedAnswer, to number: Int, serving id: UInt64, of session: SimulatedSession) {
         if answer.kind != .partial, let place = session.served.firstIndex(where: { $0.id == id }) {
-            stepAnswered(session.served.remove(at: place).to, answer, of: session)
+            let served = session.served.remove(at: place)
+            if served.to == "module/create" { creationAnswered(id, answer, of: session) }
+            stepAnswered(served.to, answer, of: session)
         }
         guard number >= 0, isOpen(number) else { return }
         switch answer.kind {

@@ -106,6 +106,7 @@ public final class RawPeer {
 
     private static let lifecycleActions: Set<String> = [
         "module/setUp", "module/initialize", "module/didStart", "module/retiring", "module/tearDown", "module/ping",
+        "module/create",
     ]
 
     private func take(_ frame: ReceivedFrame) throws {

@@ -64,7 +64,7 @@ struct StartBarrierTests {
         #expect([0, 1, 2].allSatisfy { order.maySetUp($0) && order.mayInitialize($0) && order.mayDidStart($0) })
     }
 
-    @Test(.promise("M.91")) func aRequiredRowThatIsLateIsWaitedForOn() {
+    @Test(.promise("M.97")) func aRequiredRowThatIsLateIsWaitedForOn() {
         var order = order()
         #expect(order.turnTimedOut { $0 == 1 } == [0])
         #expect(order.turn == .setUp(group: 0) && !order.maySetUp(2))

@@ -122,7 +122,7 @@ struct LauncherTests {
         try app.end()
     }
 
-    @Test(.promise("M.91")) func theAppEndsIfARequiredModuleCannotStart() throws {
+    @Test(.promise("M.97")) func theAppEndsIfARequiredModuleCannotStart() throws {
         let app = try LauncherFixture()
         try app.module("Bad", "echo no disk >&2; exit 5", stays: false) { row, _ in row.required = true }
         try app.module("Good", rank: 1)
@@ -136,7 +136,7 @@ struct LauncherTests {
         try app.end()
     }
 
-    @Test(.promise("M.91")) func theAppEndsIfARequiredModuleFailsForGood() throws {
+    @Test(.promise("M.97")) func theAppEndsIfARequiredModuleFailsForGood() throws {
         let app = try LauncherFixture()
         try app.module("Once") { row, _ in (row.required, row.restart) = (true, .never) }
         try app.module("Other") { row, _ in row.restart = .never }
@@ -152,7 +152,7 @@ struct LauncherTests {
         try app.end()
     }
 
-    @Test(.promise("M.91")) func aRequiredModuleThatWasReadyRestartsAndMayBeStopped() throws {
+    @Test(.promise("M.97")) func aRequiredModuleThatWasReadyRestartsAndMayBeStopped() throws {
         let app = try LauncherFixture()
         try app.module("Store") { row, _ in row.required = true }
         try app.start()

@@ -226,7 +226,7 @@ struct ModuleMachineTests {
         #expect(!steady.exited(.code(5), lastLines: [], at: 1_300).contains(.startFailed))
     }
 
-    @Test(.promise("M.91")) func theFirstStartOfARequiredModuleIsItsOnlyOne() {
+    @Test(.promise("M.97")) func theFirstStartOfARequiredModuleIsItsOnlyOne() {
         var machine = started()
         machine.mustStart = true
         let reason = "it ended with exit code 5 before it was ready"

@@ -33,7 +33,7 @@ struct StartOrderTests {
         #expect(order.isOver && order.deadline == nil)
     }
 
-    @Test(.promise("M.91")) func aRequiredOneThatIsLateIsWaitedForOn() {
+    @Test(.promise("M.97")) func aRequiredOneThatIsLateIsWaitedForOn() {
         var order = StartOrder(table(row("A", 0), row("B", 0), row("Top", 2)))
         #expect(order.begin(at: 0) == ["A", "B"])
         #expect(order.deadlinePassed(at: 30_000, isRequired: { $0 == "B" }).isEmpty)

@@ -66,8 +66,11 @@ final class CartModule: Module {
             refusals -= 1
             if refusals >= 0 { throw ModuleError("Store.closed", "come again") }
         }
+        let things = instance.params == .null ? [] : try instance.decode([String].self)
         made.append(instance.name)
-        return CartSession(instance, gone)
+        let session = CartSession(instance, gone)
+        session.things = things
+        return session
     }
 
     private func release(_ session: CartSession) async throws {

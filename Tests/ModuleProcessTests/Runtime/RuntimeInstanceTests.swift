@@ -127,6 +127,35 @@ struct RuntimeInstanceTests {
         }
     }
 
+    /// Asks the module for a new instance, as the broker does.
+    @ModuleActor
+    private func create(_ peer: FakePeer, _ name: String, _ params: JSON = nil, by creator: String = "Tester")
+        async throws -> FakeFrame
+    {
+        let meta: JSON = ["from": .string(creator), "level": "topout"]
+        return try await peer.call(
+            "module/create", ["instance": .string(name), "params": params], [.init("meta", meta)])
+    }
+
+    @Test(.promise("6.36")) func theObjectIsMadeWithTheParamsWhenTheBusAsks() async throws {
+        try await withModule(CartModule.self) { harness in
+            try await harness.start()
+            let peer = harness.peer!
+            #expect(try await create(peer, "Cart#5", ["hat", "coat"], by: "Ann").kind == "reply")
+            #expect(harness.module.made == ["Cart#5"])
+            #expect(try await peer.call("Cart#5/add", ["thing": "scarf"]).body == 3)
+            #expect(try await peer.call("Cart#5/owner").body == ["Ann", "Tester"])
+            #expect(harness.module.made == ["Cart#5"])
+            // What the owner refuses isn't made.
+            #expect(try await create(peer, "Cart#6", 7)["code"] == "bad-params")
+            #expect(try await create(peer, "Cart#6", nil, by: "Refused")["code"] == "Store.closed")
+            #expect(try await create(peer, "Bag#6")["code"] == "unknown-action")
+            #expect(harness.module.made == ["Cart#5"])
+            for number in 7...8 { #expect(try await create(peer, "Cart#\(number)").kind == "reply") }
+            #expect(try await create(peer, "Cart#9")["code"] == "overloaded")
+        }
+    }
+
     @Test func objectsHaveABound() async throws {
         try await withModule(CartModule.self) { harness in
             try await harness.start()

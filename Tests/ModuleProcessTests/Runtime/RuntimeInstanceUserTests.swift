@@ -55,6 +55,41 @@ struct RuntimeInstanceUserTests {
         }
     }
 
+    struct Wish: Codable, Equatable { var hats: Int }
+
+    @Test(.promise("6.36")) func itsParamsGoToTheBus() async throws {
+        try await withModule(PlayerModule.self) { harness in
+            try await harness.start()
+            let bus = Bus(harness.runtime)
+            let typed = Task { @ModuleActor in try await bus.create(Cart.self, Wish(hats: 2)) }
+            let first = try await harness.peer.expect("call")
+            #expect(first.body == ["interface": "Cart", "params": ["hats": 2]])
+            harness.peer.reply(first, ["instance": "Cart#1"])
+            let untyped = Task { @ModuleActor in try await bus.create("Cart", [1], deadline: .seconds(2)) }
+            let second = try await harness.peer.expect("call")
+            #expect(second.body == ["interface": "Cart", "params": [1]] && second["deadline"] == 2_000)
+            harness.peer.reply(second, ["instance": "Cart#2"])
+            _ = (try await typed.value, try await untyped.value)
+        }
+    }
+
+    @Test(.promise("6.38")) func itsEndWithItsOwnerIsNoticed() async throws {
+        try await withModule(PlayerModule.self) { harness in
+            try await harness.start()
+            let (cart, other) = (try await create(harness, "Cart#12"), try await create(harness, "Cart#13"))
+            let waiting = Task { @ModuleActor in await cart.ended() }
+            let lost = Task { @ModuleActor in await other.ended() }
+            let told = try await harness.peer.call("module/instanceEnded", ["instance": "Cart#12"])
+            #expect(told.kind == "reply")
+            await waiting.value
+            let error = await #expect(throws: BusError.self) { try await cart.call(Cart.Add(thing: "hat")) }
+            #expect(error?.code == .unknownInstance && error?.message.contains("owner") == true)
+            await cart.ended()
+            harness.peer.close()
+            await lost.value
+        }
+    }
+
     @Test func itIsReleasedWithItsLastReference() async throws {
         try await withModule(PlayerModule.self) { harness in
             try await harness.start()

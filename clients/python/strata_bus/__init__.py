@@ -20,7 +20,7 @@ from .background import Retry
 from .codec import FrameDecoder, encode_frame
 from .errors import BusError, Root
 from .handlers import Call, Context, Last, Notice
-from .instances import Instance, Instances
+from .instances import Instance, Instances, NewInstance
 from .metrics import Counter, Gauge, Metrics, Timer
 from .module import Module
 from .observers import Observation
@@ -31,6 +31,6 @@ from .streams import Stream
 
 __all__ = [
     "BusError", "Call", "Context", "Counter", "FrameDecoder", "Gauge", "Instance", "Instances", "Last",
-    "Metrics", "Module", "Notice", "Observation", "Offer", "Operator", "Registration", "Retry", "Root", "Stream",
-    "Timer", "encode_frame",
+    "Metrics", "Module", "NewInstance", "Notice", "Observation", "Offer", "Operator", "Registration", "Retry", "Root",
+    "Stream", "Timer", "encode_frame",
 ]  # fmt: skip

@@ -1,13 +1,15 @@
 """Instances: objects that a module keeps for each user, and a user's handle on one."""
 
+import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 from .bus import Bus
 from .checks import split_action
 from .connection import Connection
 from .errors import BusError
-from .handlers import Call, CallHandler, FunctionT
+from .handlers import Call, FunctionT
 from .limits import CREDIT
 from .log import logger
 from .streams import Stream
@@ -24,11 +26,19 @@ class Instance:
         self.name = name
         self._bus = bus
         self._connection = connection
+        self._ended = asyncio.Event()
+
+    async def ended(self) -> None:
+        """Waits until it has ended: with its owner's process, with this module's connection, or by `release`.
+
+        An interface that is `single` never ends.
+        """
+        await self._ended.wait()
 
     def _target(self, action: str) -> str:
         # On another connection the same number may name another instance.
-        if "#" in self.name and self._bus._connection is not self._connection:
-            raise BusError("unknown-instance", f"{self.name} ended with the connection: create another one", ran="no")
+        if "#" in self.name and (self._ended.is_set() or self._bus._connection is not self._connection):
+            raise BusError("unknown-instance", f"{self.name} has ended: create another one", ran="no")
         return f"{self.name}/{action}"
 
     async def call(self, action: str, params: Any = None, *, deadline: float | None = None) -> Any:
@@ -40,9 +50,11 @@ class Instance:
         return self._bus.stream(self._target(action), params, deadline=deadline, credit=credit)
 
     async def release(self) -> None:
-        """Ends it. Does nothing if it has ended with its connection."""
-        if self._bus._connection is self._connection:
+        """Ends it. Does nothing if it has ended."""
+        if self._bus._connection is self._connection and not self._ended.is_set():
             await self._bus.call("bus/release", {"instance": self.name})
+            if "#" in self.name:
+                self._ended.set()
 
     async def __aenter__(self) -> Self:
         return self
@@ -51,13 +63,25 @@ class Instance:
         await self.release()
 
 
+@dataclass(frozen=True)
+class NewInstance:
+    """An instance that another module wants to create."""
+
+    name: str
+    """`Interface#NUMBER`."""
+    creator: str
+    """The name of the module that creates it; only that module can call it."""
+    params: Any
+    """What its creator said about it; None if it said nothing."""
+
+
 class Instances:
     """An interface of which each user has instances: its actions, and the instances' objects.
 
     `Module.instances` returns one.
     """
 
-    def __init__(self, make: CallHandler, released: Callable[[Any], Any] | None, most: int) -> None:
+    def __init__(self, make: Callable[[NewInstance], Any], released: Callable[[Any], Any] | None, most: int) -> None:
         self._make = make
         self._released = released
         self._most = most
@@ -88,14 +112,18 @@ class Instances:
         return {action: {"auth": True} if auth else {} for action, (_, auth) in self._actions.items()}
 
     def _call(self, call: Call) -> Any:
-        """Handles a call to an instance. The first call makes its object."""
+        """Handles a call to an instance. A broker of an older build didn't ask for it: then this makes its object."""
         handler, _ = self._actions[call.action]
         name = call.instance or ""
         if name not in self._objects:
-            if len(self._objects) >= self._most:
-                raise BusError("overloaded", f"there are {self._most} instances already, as many as may", ran="no")
-            self._objects[name] = self._make(call)
+            self._create(NewInstance(name, call.sender, None))
         return handler(self._objects[name], call)
+
+    def _create(self, instance: NewInstance) -> None:
+        """Makes the object of a new instance. An error refuses the instance."""
+        if len(self._objects) >= self._most:
+            raise BusError("overloaded", f"there are {self._most} instances already, as many as may", ran="no")
+        self._objects[instance.name] = self._make(instance)
 
     def _release(self, name: str) -> None:
         if name in self._objects:

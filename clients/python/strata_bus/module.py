@@ -4,6 +4,7 @@ import inspect
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, NoReturn
+from weakref import WeakValueDictionary
 
 from .background import Background, Retry
 from .bus import Bus
@@ -13,7 +14,7 @@ from .declarations import Declarations
 from .errors import BusError
 from .handlers import Call, CallHandler, NoticeHandler, NoticeHandlerT
 from .hello import RUNTIME
-from .instances import Instance
+from .instances import Instance, NewInstance
 from .keeper import Keeper
 from .lifecycle import LifeCycle
 from .limits import MOST_HANDLERS
@@ -52,9 +53,12 @@ class Module(Bus, Declarations):
         self._registrations = Registrations(self, self, self._background)
         self._life = LifeCycle(self, self._steps, self._background)
         self._keeper = Keeper(self, self._life, self._background, self._hello)
+        self._created: WeakValueDictionary[str, Instance] = WeakValueDictionary()
         self._questions: dict[str, CallHandler] = {  # of the bus, besides the steps and events
             "ping": lambda _: {},
+            "create": self._create_instance,
             "released": self._release_instance,
+            "instanceEnded": self._instance_ended,
             "metrics": lambda _: self.metrics._answer(),
         }
 
@@ -137,14 +141,16 @@ class Module(Bus, Declarations):
         """
         return await self._registrations.add(offer, self.name)
 
-    async def create(self, interface: str) -> Instance:
-        """Creates an instance.
+    async def create(self, interface: str, params: Any = None, *, deadline: float | None = None) -> Instance:
+        """Creates an instance. Its owner gets the params, and may refuse with an error.
 
         For an interface that is `single` it is the interface itself, so a provider can change
         from one kind to the other.
         """
-        answer = await self.call("bus/create", {"interface": interface})
-        return Instance(self, self._present(), answer["instance"])
+        answer = await self.call("bus/create", {"interface": interface, "params": params}, deadline=deadline)
+        instance = Instance(self, self._present(), answer["instance"])
+        self._created[instance.name] = instance
+        return instance
 
     def background(
         self,
@@ -252,6 +258,9 @@ class Module(Bus, Declarations):
     def _closed(self, connection: Connection) -> None:
         super()._closed(connection)
         self._registrations.release_instances()
+        for instance in list(self._created.values()):
+            instance._ended.set()
+        self._created.clear()
         self._observers.close(connection)
 
     def _noticed(self, connection: Connection, header: dict[str, Any], body: bytes) -> None:
@@ -298,6 +307,18 @@ class Module(Bus, Declarations):
 
     def _handle_event(self, call: Call) -> Any:
         return _event_answer(self._events[call.name or ""](call))
+
+    def _create_instance(self, call: Call) -> None:
+        name = call.params["instance"]
+        instances = self._registrations.offered._instances.get(name.partition("#")[0])
+        if instances is None:
+            raise BusError("unknown-action", f"{self.name} has no instances like {name}", ran="no")
+        instances._create(NewInstance(name, (call.meta or {}).get("from", ""), call.params["params"]))
+
+    def _instance_ended(self, call: Call) -> None:
+        instance = self._created.pop(call.params["instance"], None)
+        if instance is not None:
+            instance._ended.set()
 
     def _release_instance(self, call: Call) -> None:
         name = call.params["instance"]

@@ -7,7 +7,7 @@ from typing import Any
 from .checks import sent_interface_name, split_action
 from .errors import BusError
 from .handlers import CallHandler, CallHandlerT
-from .instances import Instances
+from .instances import Instances, NewInstance
 from .limits import MOST_INSTANCES
 
 
@@ -61,7 +61,7 @@ class Offer:
     def instances(
         self,
         interface: str,
-        make: CallHandler,
+        make: Callable[[NewInstance], Any],
         *,
         released: Callable[[Any], Any] | None = None,
         most: int = MOST_INSTANCES,
@@ -69,7 +69,7 @@ class Offer:
         """Offers an interface of which each user has instances.
 
         Args:
-            make: makes an instance's object from its first call. It can't await.
+            make: makes the object of a `NewInstance`. An error refuses the instance. It can't await.
             released: gets an object that nobody needs any more. It can't await.
             most: how many objects there may be; a further one is `overloaded`.
         """

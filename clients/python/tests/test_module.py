@@ -203,9 +203,11 @@ class ModuleTests(BusCase):
 
     async def test_each_user_has_instances_of_its_own(self) -> None:
         class Cart:
-            def __init__(self, call: strata_bus.Call) -> None:
-                self.user = call.sender
-                self.things: list[str] = []
+            def __init__(self, instance: strata_bus.NewInstance) -> None:
+                if instance.params == "no":
+                    raise strata_bus.BusError("Cart.no", "not today")
+                self.user = instance.creator
+                self.things: list[str] = instance.params or []
 
         low, middle, high = strata_bus.Module("Low"), strata_bus.Module("Middle"), strata_bus.Module("High")
         released = Seen()
@@ -231,22 +233,29 @@ class ModuleTests(BusCase):
         self.assertEqual((await second.call("add", "coat"), await second.call("owner")), (1, "Middle"))
         self.assertEqual([thing async for thing in first.stream("things")], ["hat", "shoe"])
         self.assertEqual(len(carts), 2)
-        async with await high.create("Cart") as third:
-            await self.assertRefused(third.call("add", "glove"), "overloaded", "no")
+        await self.assertRefused(high.create("Cart"), "overloaded", "no")
         await self.assertRefused(high.call("Cart/add", "x"), "unknown-instance", "no")
         await self.assertRefused(high.call(f"{second.name}/add", "x"), "unknown-instance", "no")
         await self.assertRefused(first.call("sell"), "unknown-action", "no")
         await first.release()
+        await within(first.ended())
         self.assertEqual((await released.next()).things, ["hat", "shoe"])
         await self.assertRefused(first.call("add", "x"), "unknown-instance", "no")
+        await self.assertRefused(high.create("Cart", "no"), "Cart.no", "yes")
+        third = await high.create("Cart", ["scarf"])
+        self.assertEqual(await third.call("add", "glove"), 2)
         await within(middle.close())
         self.assertEqual((await released.next()).user, "Middle")
-        self.assertEqual(len(carts), 0)
+        self.assertEqual(len(carts), 1)
         # A provider may have none: then it is the interface itself.
         plain = await high.create("Low")
         self.assertEqual((plain.name, await plain.call("plain")), ("Low", "plain"))
         await plain.release()
         self.assertEqual(await plain.call("plain"), "plain")
+        await within(low.close())
+        await within(third.ended())
+        await self.assertRefused(third.call("add", "x"), "unknown-instance", "no")
+        await third.release()
 
     async def test_hello_says_what_is_offered(self) -> None:
         module = strata_bus.Module("Shop", level="topout")

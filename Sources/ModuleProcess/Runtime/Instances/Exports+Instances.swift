@@ -7,17 +7,17 @@ extension Exports {
     /// Exports an interface whose users each create instances of their own. Each instance has an
     /// object that handles its calls.
     ///
-    /// The bus doesn't announce a new instance: the instance's first call makes its object. The
-    /// object is released when its user releases the instance, or when its user's connection ends.
+    /// The bus asks before each new instance, and `make` answers with its object. The object is
+    /// released when its user releases the instance, or when its user's connection ends.
     /// All objects are released when this module loses its connection. Handlers that are still
     /// running keep their object until they return.
     /// - Parameters:
     ///   - interface: The interface's contract.
-    ///   - most: The most objects at once, counting those whose `released` is still running. A call
-    ///     that needs another object fails with `overloaded`. The bus limits the instances of one
+    ///   - most: The most objects at once, counting those whose `released` is still running. One more
+    ///     is refused with `overloaded`. The bus limits the instances of one
     ///     user (`limits.instances`); this limits those of all users together.
-    ///   - make: Makes an object. If it throws, the first call fails with that error, and the next
-    ///     call tries again.
+    ///   - make: Makes an object. If it throws, the instance isn't created, and its user gets that
+    ///     error.
     ///   - released: Called once with each released object, except for those that are left when the
     ///     process ends. It has the manifest's `startup` time, and an error that it throws is
     ///     logged.

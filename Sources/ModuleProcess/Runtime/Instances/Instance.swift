@@ -34,6 +34,7 @@ public final class Instance {
     /// Calls that its owner is handling continue; new calls fail.
     public func release() async throws {
         guard lease.release() != nil else { return }
+        bus.runtime.leases[name] = nil
         do {
             try await bus.call("bus/release", ["instance": .string(name)])
         } catch let error as BusError where error.code == .died || error.code == .unknownInstance {
@@ -42,6 +43,13 @@ public final class Instance {
             lease.keep()
             throw error
         }
+    }
+
+    /// Waits until the instance has ended: with its owner's process, with this module's connection,
+    /// or by `release`. Returns early if the task is cancelled. An interface that has only one
+    /// instance never ends.
+    public func ended() async {
+        for await _ in lease.untilEnd() {}
     }
 
     // MARK: Requests
@@ -118,22 +126,39 @@ public final class Instance {
 extension Bus {
     /// Creates an instance of an interface that only this module can call.
     ///
-    /// Waits for the provider if it is starting or can be started. If the interface has only one
-    /// instance, returns that one.
-    /// - Throws: `overloaded` if this module already has as many instances as `limits.instances` in
-    ///   the manifest allows.
+    /// Waits for the provider if it is starting or can be started, and for its consent. If the
+    /// interface has only one instance, returns that one.
+    /// - Throws: The provider's error if it refuses; `overloaded` if this module already has as many
+    ///   instances as `limits.instances` in the manifest allows.
     public func create(_ interface: any Interface.Type, deadline: Duration? = nil) async throws -> Instance {
         try await create(interface.name, deadline: deadline)
     }
 
+    /// Creates an instance of an interface, of which the provider gets to know the params: a value of
+    /// a type that both agree on. Nobody gets them if the interface has only one instance.
+    public func create(
+        _ interface: any Interface.Type, _ params: some Encodable, deadline: Duration? = nil
+    ) async throws -> Instance {
+        try await create(interface.name, params: try Coding.encode(params), deadline: deadline)
+    }
+
     /// Creates an instance of an interface by name, without a contract.
-    public func create(_ interface: String, deadline: Duration? = nil) async throws -> Instance {
+    public func create(_ interface: String, _ params: JSON = nil, deadline: Duration? = nil) async throws -> Instance {
+        try await create(interface, params: params == .null ? [] : params.encoded(), deadline: deadline)
+    }
+
+    private func create(_ interface: String, params: [UInt8], deadline: Duration?) async throws -> Instance {
         runtime.releaseMore()
         let outgoing = Outgoing.call("bus/create", deadline: deadline)
-        let (reply, session) = try await runtime.exchange(outgoing, Body(["interface": .string(interface)]))
+        var body = Array("{\"interface\":".utf8) + JSON.string(interface).encoded()
+        if !params.isEmpty { body += Array(",\"params\":".utf8) + params }
+        body.append(UInt8(ascii: "}"))
+        let (reply, session) = try await runtime.exchange(outgoing, .bytes(body))
         guard let name = try json(reply, from: outgoing)["instance"]?.string else {
             throw BusError(.failed, "the reply of bus/create names no instance", ran: .yes)
         }
-        return Instance(interface, InstanceLease(name, session), self)
+        let lease = InstanceLease(name, session)
+        runtime.leases[name] = WeakLease(lease: lease)
+        return Instance(interface, lease, self)
     }
 }

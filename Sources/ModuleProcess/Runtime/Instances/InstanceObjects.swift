@@ -1,8 +1,10 @@
-internal import StrataCore
+public import StrataCore
 
 /// The instances of one interface, whatever the type of their objects.
 @ModuleActor
 protocol InstanceSet: AnyObject {
+    /// Makes the object of a new instance. If it throws, the instance isn't created.
+    func create(_ number: UInt64, creator: String, params: JSON) throws
     /// Releases an instance's object.
     /// - Returns: The work that remains; nil if the instance had no object.
     func release(_ number: UInt64) -> InstanceEnd?
@@ -13,10 +15,11 @@ protocol InstanceSet: AnyObject {
 /// The work that remains for an ended instance, with a name for logs.
 typealias InstanceEnd = (name: String, work: @ModuleActor () async throws -> Void)
 
-/// The objects of one interface. The first call of an instance makes its object.
+/// The objects of one interface. The broker asks for each new instance, and `make` makes its object.
+/// A broker of an older build doesn't ask: then the first call makes it.
 ///
-/// The broker tells the owner when an instance ends, but not when it begins. After
-/// `module/released` it sends the instance no calls, so a released object is not made again.
+/// After `module/released` the broker sends the instance no calls, so a released object is not made
+/// again.
 @ModuleActor
 final class InstanceObjects<Object: AnyObject>: InstanceSet {
     private let interface: String
@@ -43,14 +46,21 @@ final class InstanceObjects<Object: AnyObject>: InstanceSet {
         guard let digits = Destination(to)?.instance,
             let number = Name.instanceNumber(UnsafeRawBufferPointer(rebasing: to[digits]))
         else { throw ModuleError(.unknownAction, "\(to.text) names no instance of \(interface)") }
-        if let object = objects[number] { return object }
+        return try objects[number] ?? made(number, creator: header.from.text, params: .null)
+    }
+
+    func create(_ number: UInt64, creator: String, params: JSON) throws {
+        _ = try made(number, creator: creator, params: params)
+    }
+
+    private func made(_ number: UInt64, creator: String, params: JSON) throws -> Object {
         guard objects.count + ending < most else {
             throw ModuleError(
                 .overloaded,
                 "\(interface) has objects for \(most) instances, its limit, and \(interface)#\(number) would need one "
                     + "more: release some, or raise `most` where the interface is exported")
         }
-        let object = try make(NewInstance(name: "\(interface)#\(number)", creator: header.from.text))
+        let object = try make(NewInstance(name: "\(interface)#\(number)", creator: creator, params: params))
         objects[number] = object
         return object
     }
@@ -75,12 +85,21 @@ final class InstanceObjects<Object: AnyObject>: InstanceSet {
     }
 }
 
-/// An instance whose first call has arrived.
+/// An instance that another module wants to create.
 public struct NewInstance: Sendable {
     /// `Interface#NUMBER`.
     public let name: String
     /// The name of the module that created it; only that module can call it.
     public let creator: String
+    /// What its creator said about it, as JSON; null if it said nothing.
+    public let params: JSON
+
+    /// Decodes the params as a type of the owner's choice.
+    /// - Throws: `bad-params`, which refuses the instance unless `make` catches it.
+    @ModuleActor
+    public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try params.encoded().withUnsafeBytes { try Coding.params(type, $0) }
+    }
 }
 
 /// The instances whose last reference is released, but which the broker hasn't heard of yet.
@@ -122,6 +141,9 @@ final class InstanceLease {
     private let isSingle: Bool
     private weak var session: Session?
     private var isReleased = false
+    private var hasEnded = false
+    /// The streams that finish when the instance ends.
+    private var waiters: [AsyncStream<Never>.Continuation] = []
 
     init(_ name: String, _ session: Session) {
         self.name = name
@@ -130,13 +152,29 @@ final class InstanceLease {
     }
 
     /// Whether there is something to release.
-    var isHeld: Bool { !isSingle && !isReleased && session?.isOpen == true }
+    var isHeld: Bool { !isSingle && !isReleased && !hasEnded && session?.isOpen == true }
+
+    /// Notes that the instance has ended with its owner or with the connection.
+    func end() {
+        hasEnded = true
+        for waiter in waiters { waiter.finish() }
+        waiters = []
+    }
+
+    /// Returns a stream that finishes when the instance ends, at once if it has ended.
+    func untilEnd() -> AsyncStream<Never> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+        if isSingle || isHeld { waiters.append(continuation) } else { continuation.finish() }
+        return stream
+    }
 
     /// Ends the lease on this side.
     /// - Returns: The connection on which to tell the broker; nil if there is nothing to tell.
     func release() -> Session? {
         let told = isHeld ? session : nil
         isReleased = true
+        for waiter in waiters { waiter.finish() }
+        waiters = []
         return told
     }
 
@@ -150,7 +188,15 @@ final class InstanceLease {
             .unknownInstance,
             "\(what) was not sent: \(name) "
                 + (isReleased
-                    ? "has been released" : "ended with the connection that it was created on, and that was lost")
+                    ? "has been released"
+                    : session?.isOpen == true
+                        ? "ended with its owner's process"
+                        : "ended with the connection that it was created on, and that was lost")
                 + "; create another one with `bus.create`")
     }
+}
+
+/// A lease that doesn't keep its instance.
+struct WeakLease {
+    weak var lease: InstanceLease?
 }

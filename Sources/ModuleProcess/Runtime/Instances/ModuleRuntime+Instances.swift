@@ -18,10 +18,29 @@ extension ModuleRuntime {
         }
     }
 
+    /// Handles `module/create`: another module wants an instance. An error refuses it.
+    func instanceCreated(_ call: IncomingCall, _ meta: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer) {
+        let params = (try? JSON(parsing: body)) ?? .null
+        let creator = (try? JSON(parsing: meta))?["from"]?.string ?? ""
+        guard let (set, number) = instance(params["instance"]?.string ?? "") else {
+            return call.fail(ModuleError(.unknownAction, "\(name) has no such instances"))
+        }
+        do {
+            try set.create(number, creator: creator, params: params["params"] ?? .null)
+            call.reply(Array("{}".utf8))
+        } catch {
+            call.fail(error)
+        }
+    }
+
     private func end(of instance: String) -> InstanceEnd? {
-        let parts = instance.split(separator: "#")
+        self.instance(instance).flatMap { set, number in set.release(number) }
+    }
+
+    private func instance(_ name: String) -> (any InstanceSet, UInt64)? {
+        let parts = name.split(separator: "#")
         guard parts.count == 2, let number = UInt64(parts[1]) else { return nil }
-        return offers.exports.instances[String(parts[0])]?.release(number)
+        return offers.exports.instances[String(parts[0])].map { ($0, number) }
     }
 
     /// Ends all instances, because the connection that they belong to has ended.
@@ -42,8 +61,24 @@ extension ModuleRuntime {
 // MARK: Instances that this module has created
 
 extension ModuleRuntime {
+    /// Handles `module/instanceEnded`: an instance that this module has created has ended with its
+    /// owner.
+    func instanceEnded(_ call: IncomingCall, _ body: UnsafeRawBufferPointer) {
+        let name = (try? JSON(parsing: body))?["instance"]?.string ?? ""
+        leases.removeValue(forKey: name)?.lease?.end()
+        call.reply(Array("{}".utf8))
+    }
+
+    /// Ends all instances that this module has created, because the connection has ended.
+    func endLeases() {
+        let ended = leases.values
+        leases = [:]
+        for entry in ended { entry.lease?.end() }
+    }
+
     /// Releases an instance whose last reference is gone.
     func releaseLater(_ lease: InstanceLease) {
+        leases[lease.name] = nil
         guard lease.release() != nil else { return }
         releases.add(lease.name)
         releaseMore()

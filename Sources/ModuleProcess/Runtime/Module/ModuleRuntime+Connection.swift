@@ -41,6 +41,7 @@ extension ModuleRuntime {
     func connectionLost() -> Bool {
         observations.connectionLost()
         releases.connectionLost()
+        endLeases()
         guard case .living = phase else { return false }
         endInstances()
         // After tearDown there is no reason to connect again.

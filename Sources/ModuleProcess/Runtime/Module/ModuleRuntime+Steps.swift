@@ -26,6 +26,10 @@ extension ModuleRuntime {
             retire(call)
         } else if action.equals("released") {
             instanceReleased(call, body)
+        } else if action.equals("create") {
+            instanceCreated(call, header.meta, body)
+        } else if action.equals("instanceEnded") {
+            instanceEnded(call, body)
         } else if let step = LifeCycle.Step(rawValue: action.text) {
             let params = (try? JSON(parsing: Array(body))) ?? .null
             perform(step, params, scope: call) { result in

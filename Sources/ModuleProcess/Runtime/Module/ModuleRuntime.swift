@@ -37,6 +37,8 @@ package final class ModuleRuntime {
     private(set) var telemetry: Telemetry?
     @exclusivity(unchecked)  // because each request reads it, on one thread
     var releases = InstanceReleases()
+    /// The instances that this module has created, by their names.
+    var leases: [String: WeakLease] = [:]
     let backgrounds: Backgrounds
     let handlerWait: HandlerWait
     private(set) var phase = Phase.living

@@ -97,7 +97,7 @@ struct BarrierTests {
         }
     }
 
-    @Test(.promise("11.6", "M.91")) func theOthersWaitForARequiredRowWhoseStartHasFailed() throws {
+    @Test(.promise("11.6", "M.97")) func theOthersWaitForARequiredRowWhoseStartHasFailed() throws {
         let table = AppTable.testing(.eager("First", priority: 1) { $0.required = true }, .eager("Second"))
         try MemoryBus.run(table) { bus in
             let second = try arrive(bus, "Second")

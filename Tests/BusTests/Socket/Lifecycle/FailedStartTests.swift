@@ -49,7 +49,9 @@ struct FailedStartTests {
             #expect(try row(bus)["startFailed"] == nil)
             let waits = try caller.call("bus/create", ["interface": "Login"])
             try caller.expectNothing()
-            for step in ["setUp", "initialize"] { try second.reply(to: try second.expectCall("module/\(step)")) }
+            for step in ["setUp", "initialize", "create"] {
+                try second.reply(to: try second.expectCall("module/\(step)"))
+            }
             try caller.expectReply(to: waits)
         }
     }
