@@ -7,6 +7,7 @@
 // functions that need it are called by their system call's number.
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/stat.h>
 #include <malloc.h>
 #include <spawn.h>
 #include <stddef.h>
@@ -54,6 +55,23 @@ static inline int strata_unix_connect(int fd, const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     strncpy(address.sun_path, path, sizeof address.sun_path - 1);
     return connect(fd, (struct sockaddr *)&address, sizeof address) == 0 ? 0 : errno;
+}
+
+/// Opens a file or a folder without using it (O_PATH), and follows no link at its end. Returns a
+/// descriptor, or -1 and errno.
+static inline int strata_open_path(int folder, const char *path, int is_folder) {
+    enum { o_path = 010000000 };  // because its name needs _GNU_SOURCE
+    return openat(folder, path, o_path | O_NOFOLLOW | O_CLOEXEC | (is_folder ? O_DIRECTORY : 0));
+}
+
+/// Whether a folder is the root of a mounted file system, whose own program could let this process
+/// wait. Asks the kernel alone. Returns 1, 0, or -1 if the kernel can't tell.
+static inline int strata_is_mount_root(int folder) {
+    struct statx status;
+    enum { at_empty_path = 0x1000, at_dont_sync = 0x4000, mount_root = 0x2000 };
+    if (syscall(SYS_statx, folder, "", at_empty_path | at_dont_sync, 0, &status) != 0) return -1;
+    if (!(status.stx_attributes_mask & mount_root)) return -1;
+    return (status.stx_attributes & mount_root) != 0;
 }
 
 /// Connects a non-blocking socket. If the listener's backlog is full, it waits up to

@@ -17,6 +17,7 @@ struct AppTableJSONTests {
         table.guests?.users = [7: 0, .max: 1]
         table.guests?.names = ["Probe": 1, "Tool": 0]
         table.operators = [7, .max]
+        table.openableBy = .init(users: [7, 9], rank: 1)
         table.group = 12
         table.limits = limits()
         table.startup = 1
@@ -49,7 +50,11 @@ struct AppTableJSONTests {
         row.pingRestarts = false
         row.provides = ["Storage"]
         row.requires = ["Log"]
-        row.urls = [.init(host: "moments.store", path: "/dump", to: "Storage/dump")]
+        row.urls = [.init(host: "moments.store", path: "/dump", to: "Storage/dump", isPublic: true)]
+        row.opens = [
+            .init(scheme: "catalog", app: OtherApp(.name("catalog"), user: 7)),
+            .init(scheme: "maps", app: OtherApp(.socket("/run/maps"))),
+        ]
         row.observes = [.init(name: "a"), .init(name: "b", object: "o", keep: .latest)]
         row.broadcasts = ["storage.changed"]
         row.reports = [.init(module: "Log", names: ["storage.full"])]

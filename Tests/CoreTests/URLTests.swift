@@ -396,6 +396,7 @@ extension URLTable {
         #expect(
             message("mom://com.example.login/x")
                 == "unknown-scheme: a URL of the scheme \"mom\" was asked for; the app has \"moments\", \"Web+App\": "
-                + "use one of them, or list it in the manifest's schemes")
+                + "list it in the manifest's schemes, or if it is another app's, in opens of the row that opens it, "
+                + "like opens: {catalog: {app: catalog}}")
     }
 }

@@ -27,7 +27,7 @@ struct ManifestErrorTests {
 
     /// One or more lines in the app, and the beginning of its only error after the file's name.
     @Test(
-        .promise("M.1", "M.29"),
+        .promise("M.1", "M.29", "M.110"),
         arguments: [
             ("app: B", #":2: app: expected each key once"#),
             ("env: a b", #":2: env: expected a word; found "a b""#),
@@ -98,6 +98,41 @@ struct ManifestErrorTests {
                 ":2: modules.A.wakes[0]: expected another event; app.moduleLost starts no module, because an end would cause a start"
             ),
             ("operators: [nobody]", ":2: operators: expected the key group"),
+            ("openableBy: {users: [root]}", ":2: openableBy: expected users and level; level is missing"),
+            ("openableBy: {level: basic}", ":2: openableBy: expected users and level; users is missing"),
+            ("openableBy: {users: [], level: basic}", ":2: openableBy.users: expected at least one user"),
+            (
+                "openableBy: {users: [no-such-user], level: basic}",
+                ":2: openableBy.users[0]: expected a user of this system"
+            ),
+            ("openableBy: {users: [root], level: high}", ":2: openableBy.level: expected basic, middle or topout"),
+            (
+                "modules: {M: {provides: [M], urls: {h/p: {public: true}}}}",
+                ":2: modules.M.urls.h/p: expected the key to, an Interface/action"
+            ),
+            (
+                "modules: {M: {provides: [M], urls: {h/p: {to: M/x, public: maybe}}}}",
+                ":2: modules.M.urls.h/p.public: expected true or false"
+            ),
+            ("modules: {M: {opens: [c]}}", ":2: modules.M.opens: expected a mapping such as {catalog: {app: catalog}}"),
+            ("modules: {M: {opens: {1c: {app: c}}}}", ":2: modules.M.opens.1c: expected a URL scheme"),
+            ("modules: {M: {opens: {c: {}}}}", ":2: modules.M.opens.c: expected one of the keys app and socket"),
+            (
+                "modules: {M: {opens: {c: {app: c, socket: /c}}}}",
+                ":2: modules.M.opens.c: expected one of the keys app and socket"
+            ),
+            ("modules: {M: {opens: {c: {app: C}}}}", ":2: modules.M.opens.c.app: expected 1 to 32 of a-z, 0-9 and -"),
+            ("modules: {M: {opens: {c: {app: a}}}}", ":2: modules.M.opens.c.app: expected another app; a is this one"),
+            ("modules: {M: {opens: {c: {socket: c.sock}}}}", ":2: modules.M.opens.c.socket: expected an absolute path"),
+            ("modules: {M: {opens: {c: {app: c, user: no-such-user}}}}", ":2: modules.M.opens.c.user: expected a user"),
+            (
+                "schemes: [c]\nmodules: {M: {opens: {C: {app: c}}}}",
+                ":3: modules.M.opens.C: expected another app's scheme; c is in this app's schemes"
+            ),
+            (
+                "modules: {M: {opens: {c: {app: c}}}, N: {opens: {c: {app: d}}}}",
+                ":2: modules.N.opens.c: expected one app for a scheme; M opens c at app:c"
+            ),
             ("group: nogroup\noperators: [no-such-user]", ":3: operators[0]: expected a user of this system"),
             ("group: no-such-group", ":2: group: expected a group of this system; found \"no-such-group\""),
             ("limits: {frame: 16MB}", ":2: limits.frame: expected a size such as"),

@@ -232,4 +232,35 @@ struct ManifestTests {
     private func errors(_ text: String, environment: [String: String] = [:]) -> [String] {
         TemporaryManifest.errors(Array(text.utf8), environment: environment)
     }
+
+    @Test(.promise("M.110")) func otherAppsAndPublicURLsAreRead() throws {
+        let text = """
+            app: shop
+            schemes: [shop]
+            openableBy: {users: [root, nobody, root], level: middle}
+            modules:
+              Cart:
+                provides: [Cart]
+                urls: {"a/:id": {to: CartRouter/a, public: true}, b: {to: Cart/b}, c: Cart/c}
+                opens:
+                  Catalog: {app: catalog, user: nobody}
+                  maps: {socket: /run/maps.sock}
+              Other: {opens: {maps: {socket: /run/maps.sock}, old: {app: shop, user: nobody}}}
+            """
+        let table = try TemporaryManifest.load(Array(text.utf8)).table
+        #expect(table.openableBy == .init(users: [0, 65534], rank: 1))
+        #expect(
+            table.modules[0].urls == [
+                .init(host: "a", path: "/:id", to: "Cart/a", isPublic: true), .init(host: "b", path: "/", to: "Cart/b"),
+                .init(host: "c", path: "/", to: "Cart/c"),
+            ])
+        #expect(
+            table.modules[0].opens == [
+                .init(scheme: "catalog", app: OtherApp(.name("catalog"), user: 65534)),
+                .init(scheme: "maps", app: OtherApp(.socket("/run/maps.sock"))),
+            ])
+        #expect(table.otherApps.count == 3)
+        #expect(try AppTable(json: table.json()) == table)
+    }
+
 }

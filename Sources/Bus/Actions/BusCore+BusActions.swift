@@ -24,17 +24,20 @@ extension BusCore {
 
     /// The peers that may call an action, as messages name them.
     private enum Asker: String {
-        case anybody, modules, operators
+        case everyPeer = "every peer"
+        case anybody = "modules, operators and the launcher"
+        case modules, operators
         case launcher = "the launcher"
         case operatorsAndLauncher = "operators and the launcher"
 
         func includes(_ role: PeerRole) -> Bool {
             switch self {
-            case .anybody: true
+            case .everyPeer: role != .link
+            case .anybody: role == .module || role == .operator || role == .launcher
             case .modules: role == .module
             case .operators: role == .operator
             case .launcher: role == .launcher
-            case .operatorsAndLauncher: role != .module
+            case .operatorsAndLauncher: role == .operator || role == .launcher
             }
         }
     }
@@ -49,18 +52,18 @@ extension BusCore {
     }
 
     private static let actions: [(name: String, asker: Asker, answer: Answer)] = [
-        ("hello", .anybody, .now(helloAgain)), ("register", .modules, .later(register)),
+        ("hello", .everyPeer, .now(helloAgain)), ("register", .modules, .later(register)),
         ("unregister", .modules, .now(unregister)), ("observe", .modules, .now(observe)),
         ("unobserve", .modules, .now(unobserve)), ("create", .modules, .later(create)),
         ("release", .modules, .now(releaseInstance)), ("mark", .modules, .now(mark)),
-        ("canOpen", .anybody, .now(canOpen)),
+        ("canOpen", .everyPeer, .later(canOpen)),
         ("emit", .anybody, .later(emit)), ("levels", .anybody, .inParts(levelsListing)),
         ("modules", .anybody, .inParts(modulesListing)), ("interfaces", .anybody, .inParts(interfacesListing)),
         ("names", .anybody, .inParts(namesListing)), ("stats", .anybody, .now(statsAnswer)),
         ("timeline", .operators, .inParts(timelineListing)),
         ("requests", .operators, .inParts(requestsListing)), ("metrics", .operators, .later(metrics)),
         ("watch", .anybody, .later(watchModules)), ("monitor", .operators, .later(monitor)),
-        ("ping", .anybody, .now(pong)), ("vouch", .launcher, .now(vouch)), ("retire", .launcher, .later(retire)),
+        ("ping", .everyPeer, .now(pong)), ("vouch", .launcher, .now(vouch)), ("retire", .launcher, .later(retire)),
         ("moduleState", .launcher, .now(moduleState)), ("reload", .operatorsAndLauncher, .later(reload)),
         ("handOver", .operatorsAndLauncher, .later(handOver)),
     ]

@@ -121,15 +121,34 @@ extension BusCore {
 
     /// Whether a URL could be opened now, and which module serves it. If so, the module is live or
     /// can be started.
-    func canOpen(_ call: BusCall) throws(BusError) -> JSON {
+    func canOpen(_ call: BusCall) throws(BusError) {
         let url = Array(try call.params().required("url").utf8)
+        if let app = url.withUnsafeBytes({ elsewhere($0, for: call.peer) }) { return try canOpen(in: app, call) }
+        var answer = openable(url, call)
+        if call.peer.role == .app {
+            // Another app learns no names.
+            let isOpen = answer["open"] ?? false
+            answer = .present(["open": isOpen, "reason": answer["reason"]])
+        }
+        writeReply(call.peer, id: call.id, answer)
+    }
+
+    /// Returns the other app that a URL leads to; nil if its scheme is this app's own, or nobody's.
+    private func elsewhere(_ url: UnsafeRawBufferPointer, for peer: Peer) -> OtherApp? {
+        guard let app = otherApp(of: url, for: peer), let scheme = try? BusURL(url).scheme else { return nil }
+        return table.schemes.contains { $0.lowercasedASCII == scheme } ? nil : app
+    }
+
+    private func openable(_ url: [UInt8], _ call: BusCall) -> JSON {
         let match = url.withUnsafeBytes { url in
             Result { () throws(BusURLError) in try routes.urls.resolve(url, schemes: table.schemes) }
         }
         let target: URLTarget
         switch match {
-        case .success(let match): target = match.value
-        case .failure(let error): return ["open": false, "reason": .string(error.code.rawValue)]
+        case .success(let match) where call.peer.role != .app || match.value.isPublic: target = match.value
+        case .failure(let error) where call.peer.role != .app || error.code == .badURL:
+            return ["open": false, "reason": .string(error.code.rawValue)]
+        case .success, .failure: return ["open": false, "reason": .string(ErrorCode.forbidden.rawValue)]
         }
         let interface = routes.interface(target.interface)
         // The actions of an interface aren't known until a session registers it.

@@ -69,7 +69,7 @@ extension BusCore {
         }
         let meta = JSON.present([
             "to": .string(Request.Bytes.text(held.copy.to)), "from": .string(caller.from.text),
-            "level": caller.role == .module ? .string(levels.names[caller.rank]) : Optional.none,
+            "level": caller.role == .module || caller.role == .app ? .string(levels.names[caller.rank]) : Optional.none,
             "url": Request.Bytes.text(held.copy.url).json,
         ]).encoded()
         try require(

@@ -115,6 +115,7 @@ extension BusCore {
     func handleError(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
         guard header.members.contains(.id) else {
             // An error without id is a client's remark, and has no addressee.
+            if peer.role == .link { noteLastWord(header, of: peer) }
             statistics.dropped += 1
             return
         }
@@ -141,7 +142,8 @@ extension BusCore {
         from peer: Peer
     ) {
         let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
-        let root = error.root?.json.encoded() ?? []
+        // Where it began is inside this app, and no other app's business.
+        let root = caller.role == .app ? [] : error.root?.json.encoded() ?? []
         let room =
             header.trace.count + header.meta.count + root.count
             + (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
@@ -167,12 +169,13 @@ extension BusCore {
 
     /// Reads a callee's error. A module may send some of the bus's codes, and any code with a dot.
     /// A replaced session may also send `replaced`. The launcher is part of the bus, so it may send
-    /// any code.
+    /// any code; the broker of another app may send all of the bus's.
     private func calleeError(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) -> BusError {
         let sent = ErrorCode(header.code.text)
         let isAllowed =
             sent.rawValue.contains(".") || Self.calleeCodes.contains(sent)
-            || (peer.role == .launcher && !sent.rawValue.isEmpty) || (sent == .replaced && isDraining(peer))
+            || (peer.role == .launcher && !sent.rawValue.isEmpty)
+            || (peer.role == .link && ErrorCode.ofTheBus.contains(sent)) || (sent == .replaced && isDraining(peer))
         let code = isAllowed ? sent : .failed
         // Without `ran`, only these two codes say that the handler never started.
         let ran: BusError.Ran =

@@ -25,6 +25,11 @@ extension BusCore {
     private func resolveCall(
         _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) throws(BusError) {
+        // Another app learns no names: not even whether they exist.
+        if peer.role == .app || peer.role == .link {
+            try require(
+                routes.isOfBus(header.to), .forbidden, "\(peer.displayName) may only open this app's public URLs")
+        }
         if routes.actionNames.isFull { sweepActionNames() }
         switch routes.resolve(header.to, adapters) {
         case .route(let route): try call(route, header, body, from: peer)
@@ -65,7 +70,7 @@ extension BusCore {
         _ route: RouteTable.Route, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) throws(BusError) {
         // Otherwise these checks can't fail.
-        if peer.role == .launcher || table.calls != .any || header.members.contains(.auth) {
+        if peer.role.isRestricted || table.calls != .any || header.members.contains(.auth) {
             try check(route, header, from: peer, .existence ... .declaration)
         }
         if let adaptation = route.adaptation {
@@ -198,10 +203,7 @@ extension BusCore {
         statistics.opens += 1
         try LiveFacts(core: self, kind: .open, peer: peer, skipsAuthorization: header.members.contains(.auth))
             .check(.sender ... .trust)
-        let match: URLMatch<URLTarget>
-        do { match = try routes.urls.resolve(header.url, schemes: table.schemes) } catch {
-            throw BusError(ErrorCode(error.code.rawValue), error.message)
-        }
+        guard let match = try resolve(header, from: peer) else { return }
         let target = match.value
         let parameters = match.body()
         try require(
@@ -221,12 +223,15 @@ extension BusCore {
                         to: to, interface: interface, action: action, url: header.url, trace: header.trace,
                         meta: header.meta, body: parameters)
                     guard target.owner.isReady, let callee = target.owner.peer else {
-                        try hold(request, header, for: target.owner, from: peer).pointee.action = number
+                        let call = try hold(request, header, for: target.owner, from: peer)
+                        call.pointee.action = number
+                        takeDepth(of: call, header, from: peer)
                         return
                     }
                     try facts(of: request, target.owner, from: peer).check(.quarantine ... .start)
                     let call = try openRequest(.call, header, from: peer)
                     call.pointee.action = number
+                    takeDepth(of: call, header, from: peer)
                     goOn(call, request, header, from: peer, to: callee)
                 }
             }

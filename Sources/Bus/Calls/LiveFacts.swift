@@ -104,6 +104,7 @@ extension LiveFacts {
             preconditionFailure("existence is told where it is looked up: \(refusal)")
         case .unknownInterface: return core.unknownInterface(wanted).message
         case .launcher: return launchersMessage
+        case .otherApp: return "\(from) may only open this app's public URLs"
         case .skipInOpen: return "an open said auth: skip: only calls may"
         case .untrusted:
             return "\(from) said auth: skip, and its row isn't trusted"

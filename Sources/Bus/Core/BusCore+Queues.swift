@@ -20,7 +20,7 @@ extension BusCore {
     func writeError(_ peer: Peer, id: UInt64, _ error: BusError) {
         guard peer.life != .closed else { return }
         statistics.countError(error.code)
-        let error = error.shortened(to: longestMessage)
+        let error = (peer.role == .app ? error.toldOutside(table.app) : error).shortened(to: longestMessage)
         if monitors.isOn { monitorOwnError(error, id, to: peer) }
         // Escaping turns one byte into up to 6.
         let room = (error.message.utf8.count + error.code.rawValue.utf8.count) * 6

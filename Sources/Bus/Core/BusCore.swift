@@ -52,6 +52,7 @@ final class BusCore {
     var mailboxes = MailboxTable()
     var instances: InstanceTable
     var watches = WatchList()
+    var links = LinkTable()
     @exclusivity(unchecked)  // the same
     var monitors = MonitorTable()
 
@@ -201,6 +202,10 @@ protocol BusHost: AnyObject {
     /// can't be inspected.
     func descent(of peer: Peer, from process: ProcessIdentity) -> Ancestors.Descent?
     func isAlive(_ process: ProcessIdentity) -> Bool
+    /// Connects to the broker of another app, without waiting. The peer has the next number, and is
+    /// read from now on.
+    /// - Throws: `unavailable`.
+    func connect(to app: OtherApp) throws(BusError) -> Peer
     /// Microseconds since 1970.
     var wallMicroseconds: UInt64 { get }
     /// The process that the bus runs in.

@@ -12,7 +12,11 @@ extension BusCore {
         state.table = table.json().encoded()
         state.user = user
         captureModules(into: &state, &scope)
-        state.peers = scope.some(connections.inOrder).map { capture($0, &scope) }
+        // The roles that an earlier build doesn't know come first, so that each trial sees them.
+        let peers = connections.inOrder
+        let isOfApp = { (peer: Peer) in peer.role == .app || peer.role == .link }
+        let inOrder = scope.isWhole ? peers : peers.filter(isOfApp) + peers.filter { !isOfApp($0) }
+        state.peers = scope.some(inOrder).map { capture($0, &scope) }
         state.next.peer = connections.next
         state.launcherSlot.peer = launcher?.number ?? 0
         state.launcherSlot.process = launcherSlot.process
@@ -147,6 +151,8 @@ extension BusCore {
         state.helloID = peer.greeting.helloID
         state.offering = peer.offering
         state.wantsRetiring = peer.wantsRetiring
+        state.otherApp = peer.otherApp
+        if peer.role == .link { state.link = links.find(peer).map(LinkState.init) }
         var call = peer.firstMade
         while let made = call, state.made.count < scope.most {
             state.made.append(made.pointee.slot)

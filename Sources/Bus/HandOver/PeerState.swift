@@ -29,6 +29,10 @@ struct PeerState: StatePart {
     var helloID: UInt64 = 0
     var offering = Peer.Offering.over
     var wantsRetiring = false
+    /// The other app whose broker it is, as `from` names it.
+    var otherApp = ""
+    /// What a link to another app has besides.
+    var link: LinkState?
     /// The slots of the requests that it made, newest first.
     var made: [UInt32] = []
     /// The slots of the requests that it serves, newest first.
@@ -59,6 +63,8 @@ struct PeerState: StatePart {
         try file(22, &wantsRetiring)
         try file(23, &made)
         try file(24, &served)
+        try file(25, &otherApp)
+        try file(26, &link)
     }
 }
 

@@ -59,6 +59,10 @@ struct Resumption {
             let call = try reference(monitor.call).call
             bus.monitors.add(of: try caller(of: call), call, monitor.wanted, missed: monitor.missed)
         }
+        for peer in state.peers {
+            guard let link = peer.link else { continue }
+            bus.links.add(Link(link, try self.peer(peer.number), waiting: try references(link.waiting)))
+        }
         let asked = state.launcherSlot.isAsked ? try references(state.launcherSlot.asked) : nil
         bus.launcherSlot.resume(reloads: try references(state.launcherSlot.reloads), asked: asked)
         bus.replacement.resume(try references(state.handOvers))
@@ -82,6 +86,7 @@ struct Resumption {
         }
         let peer = try connect(state, Outbox(pool: bus.pool, state.output, payloads))
         peer.resume(state)
+        peer.setOtherApp(state.otherApp)
         if state.role != .none { peer.identify(as: state.role, modules[state.module], rank: state.rank) }
         if peer.life == .waitingForVouch, let row = modules[state.awaitedRow] {
             peer.waits(for: row, helloID: state.helloID)

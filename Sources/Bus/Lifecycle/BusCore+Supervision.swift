@@ -27,6 +27,7 @@ extension BusCore {
     private static let mostStopAttempts = 5
 
     func idleTimePassed(_ peer: Peer) {
+        if peer.role == .link { return linkIdleTimePassed(peer) }
         guard let module = peer.module, let idle = module.row?.idle, module.peer === peer else { return }
         if module.isRetired {
             // The launcher didn't stop it, so it is asked again.

@@ -14,6 +14,10 @@ package final class MemoryBroker {
     /// Connections that are closed or ended once everything that they have sent is handled.
     private var heardOut: [MemoryConnection] = []
     private let buffer = ReadBuffer()
+    /// Whether other apps can be reached, which the owner then plays.
+    package var hasOtherApps = false
+    /// The pipes to other apps, in the order in which the bus connected to them.
+    package private(set) var linked: [MemoryPipe] = []
     package private(set) var isListening = true
     package private(set) var hasEnded = false
     /// The time in nanoseconds. The bus never sees the time 0.
@@ -366,6 +370,15 @@ extension MemoryBroker: BusHost {
     func process(_ pid: Int32) -> ProcessIdentity? { processes.living(pid) }
 
     func isAlive(_ process: ProcessIdentity) -> Bool { processes.living(process.pid) == process }
+
+    func connect(to app: OtherApp) throws(BusError) -> Peer {
+        guard hasOtherApps else { throw BusError(.unavailable, "\(app.text) can't be reached: no other app is there") }
+        let listener = PeerCredentials(pid: processes.broker.pid, uid: app.user ?? bus.user, gid: 0, seenAt: 0)
+        let connection = MemoryConnection(bus.connections.next, listener, bus)
+        connections.append(connection)
+        linked.append(connection.pipe)
+        return connection
+    }
 
     var wallMicroseconds: UInt64 { 1_800_000_000_000_000 + time / 1_000 }
 

@@ -82,7 +82,8 @@ final class ModuleRecord {
         mappings = row.urls.compactMap { mapping in
             guard let pattern = try? URLPattern(mapping.path), let target = mapping.target else { return nil }
             return Hello.URL(
-                host: mapping.host, pattern: pattern, interface: target.interface, action: target.action)
+                host: mapping.host, pattern: pattern, interface: target.interface, action: target.action,
+                isPublic: mapping.isPublic)
         }
     }
 

@@ -20,7 +20,7 @@ extension BusCore {
             rank = level
         }
         // Otherwise these checks can't fail.
-        if peer.role == .launcher || table.calls == .declared, let refusal = broadcastRefusal(header.name, of: peer) {
+        if peer.role.isRestricted || table.calls == .declared, let refusal = broadcastRefusal(header.name, of: peer) {
             return refuse(peer, header.id, refusal)
         }
         let observed = observations.find(header.name)?.observations

@@ -4,6 +4,7 @@ import StrataCore
 /// protocol's section 5, ends the connection.
 extension BusCore {
     func greet(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, of peer: Peer) {
+        if peer.role == .link { return greeted(header, body, by: peer) }
         guard header.kind == .call, isHello(header.to) else {
             return end(
                 peer, .notRegistered,
@@ -42,6 +43,11 @@ extension BusCore {
             launcherSlot.expect(process)
             answerHello(peer, id, module: nil, subscriptions: [])
             launcherArrived()
+        case .app(let name):
+            try admitApp(peer)
+            peer.setOtherApp("app:\(name)")
+            register(peer, as: .app, rank: table.openableBy?.rank ?? 0)
+            answerApp(peer, id)
         case .module(let name):
             try judgeModule(hello, name, id, of: peer)
         }

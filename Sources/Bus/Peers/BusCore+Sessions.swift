@@ -26,6 +26,7 @@ extension BusCore {
         // The peer counts as ended first, so that its own requests get no answers.
         move(peer, .ended)
         if wasOpen { endSession(peer, reason: error.code.rawValue) }
+        if peer.role == .link { linkEnded(peer) }
         if dropsQueued { peer.outbox.removeNotBegun() }
         writeError(peer, id: id, error)
         cancelAlarms(of: peer)
@@ -45,7 +46,9 @@ extension BusCore {
     }
 
     func helloTimePassed(_ peer: Peer) {
-        if peer.life == .waitingForVouch {
+        if peer.role == .link {
+            linkDidNotAnswer(peer)
+        } else if peer.life == .waitingForVouch {
             end(
                 peer, .forbidden,
                 "the launcher did not vouch for the token of \(peer.greeting.row?.name ?? peer.displayName) within "
@@ -84,6 +87,7 @@ extension BusCore {
         move(peer, .closed)
         cancelAlarms(of: peer)
         if wasOpen { endSession(peer, reason: reason) }
+        if peer.role == .link { linkEnded(peer) }
         connections.remove(peer)
         if stage == .goodbye, connections.isEmpty { finish() }
     }
@@ -145,7 +149,7 @@ extension BusCore {
                 "process \(module.session.pid) took over as \(module.name), and \(peer.credentials.pid), which had the request, "
                     + "has ended: try again", ran: .maybe)
         }
-        let why = reason == "closed" ? "its connection closed" : "the broker ended it with \(reason)"
+        let why = reason == "closed" ? lastWord(of: peer) : "the broker ended it with \(reason)"
         return BusError(.died, "\(peer.displayName) died: \(why)", ran: .maybe)
     }
 

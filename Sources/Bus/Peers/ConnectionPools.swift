@@ -16,7 +16,7 @@ struct ConnectionPools {
     private(set) var others = ConnectionsByUser()
     /// Ended connections whose last bytes have not been read yet.
     private(set) var lingering = ConnectionsByUser()
-    /// The number of sessions of rows and guests.
+    /// The number of sessions that leave the kept connections alone: of rows, guests and other apps.
     private(set) var modules = 0
 
     subscript(pool: Pool) -> ConnectionsByUser { pool == .known ? known : others }
@@ -24,17 +24,23 @@ struct ConnectionPools {
     /// Counts a peer in its new phase.
     mutating func entered(_ peer: Peer) {
         if let pool = Self.pool(of: peer) { self[keyPath: pool].add(peer.number, of: peer.credentials.uid) }
-        if peer.isOpen, peer.role == .module { modules += 1 }
+        if peer.isOpen, Self.isBounded(peer) { modules += 1 }
     }
 
     /// Stops counting a peer in the phase that it leaves.
     mutating func left(_ peer: Peer) {
         if let pool = Self.pool(of: peer) { self[keyPath: pool].remove(peer.number, of: peer.credentials.uid) }
-        if peer.isOpen, peer.role == .module { modules -= 1 }
+        if peer.isOpen, Self.isBounded(peer) { modules -= 1 }
+    }
+
+    private static func isBounded(_ peer: Peer) -> Bool {
+        peer.role == .module || peer.role == .app || peer.role == .link
     }
 
     private static func pool(of peer: Peer) -> WritableKeyPath<ConnectionPools, ConnectionsByUser>? {
         switch peer.life {
+        // This broker says hello to a link, which is therefore none of those.
+        case .greeting where peer.role == .link: nil
         case .greeting, .waitingForVouch: peer.greeting.pool == .known ? \.known : \.others
         case .ending: \.lingering
         case .open, .closed: nil

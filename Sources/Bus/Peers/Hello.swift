@@ -6,6 +6,8 @@ struct Hello {
     enum Role: Equatable {
         case module(String)
         case `operator`, launcher
+        /// The broker of another app, with the name that it gives.
+        case app(String)
     }
 
     var role: Role
@@ -40,6 +42,8 @@ struct Hello {
         var pattern = URLPattern()
         var interface = ""
         var action = ""
+        /// Whether the row that maps it lets other apps open it.
+        var isPublic = false
 
         /// The path as it was written.
         var path: String { pattern.text }
@@ -58,6 +62,12 @@ struct Hello {
         switch (try reader.string("role"), module) {
         case ("operator", nil): role = .operator
         case ("launcher", nil): role = .launcher
+        case ("app", nil):
+            guard let name = try reader.string("app"), Name.isApp(name) else {
+                throw BusError(
+                    .badParams, "hello with the role app lacks \"app\", its app's name: 1 to 32 of a-z, 0-9 and -")
+            }
+            role = .app(name)
         case (nil, let name?):
             try require(
                 Name.isModule(name) && !Name.isReserved(name), .badParams,
@@ -67,7 +77,7 @@ struct Hello {
         case (nil, nil):
             throw BusError(.badParams, "hello lacks \"module\": send the module's name, or a \"role\"")
         case (let role?, nil):
-            throw BusError(.badParams, "hello's role \"\(role)\" is neither operator nor launcher")
+            throw BusError(.badParams, "hello's role \"\(role)\" is not operator, launcher or app")
         case (_?, _?):
             throw BusError(.badParams, "hello has a role and a module: send only one of them")
         }

@@ -34,6 +34,8 @@ package class Peer {
     final private(set) var vouched: ProcessIdentity?
     /// A module's rank; 0 for an operator and the launcher, which have none.
     final private(set) var rank = 0
+    /// The other app whose broker it is, as `from` names it; empty unless the role is `app` or `link`.
+    final private(set) var otherApp = ""
     /// Its name in `from`; empty before hello.
     final private(set) var from = UnsafeRawBufferPointer.none
     final var observations = PeerObservations()
@@ -83,6 +85,9 @@ package class Peer {
         from = UnsafeRawBufferPointer(memory)
     }
 
+    /// Sets the other app whose broker it is, before `identify`.
+    final func setOtherApp(_ name: String) { otherApp = name }
+
     /// Notes the process that the launcher has vouched for.
     final func noteVouch(_ process: ProcessIdentity) { vouched = process }
 
@@ -93,6 +98,7 @@ package class Peer {
         case .module: module?.name ?? "a module"
         case .operator: "operator"
         case .launcher: "launcher"
+        case .app, .link: otherApp
         }
     }
 

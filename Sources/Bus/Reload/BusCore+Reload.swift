@@ -34,6 +34,8 @@ extension BusCore {
             }
         }
         endFormerOperators()
+        endFormerApps()
+        endFormerLinks()
         launcherSlot.forgetEndedReloads()
         if let launcher, !launcherSlot.reloads.isEmpty { askForTable(launcher) }
     }

@@ -72,6 +72,12 @@ final class URLTarget {
     /// Whether the owner's row maps it, which reserves it for the owner.
     var isDeclared: Bool { declared != nil }
 
+    /// Whether other apps may open it. The row decides that, for the action that it names: a session
+    /// that maps the same pattern to another action makes no action public.
+    var isPublic: Bool {
+        declared.map { $0.isPublic && $0.interface == interface && $0.action == action } ?? false
+    }
+
     var to: String { "\(interface)/\(action)" }
 }
 

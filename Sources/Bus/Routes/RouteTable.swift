@@ -75,6 +75,11 @@ struct RouteTable: ~Copyable {
     @inline(__always)
     func route(_ to: UnsafeRawBufferPointer) -> Unmanaged<Route>? { routes.findUnretained(to) }
 
+    /// Whether a `to` names an action of the bus itself.
+    func isOfBus(_ to: UnsafeRawBufferPointer) -> Bool {
+        Destination(to).map { UnsafeRawBufferPointer(rebasing: to[$0.interface]).equals("bus") } ?? false
+    }
+
     /// Resolves a `to` that isn't cached, and caches its route if it leads to an interface.
     mutating func resolve(_ to: UnsafeRawBufferPointer, _ adapters: AdapterTable) -> Resolution {
         guard let destination = Destination(to) else { return .malformed }

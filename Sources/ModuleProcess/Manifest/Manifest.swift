@@ -67,7 +67,7 @@ public struct Manifest: Sendable, Equatable {
         var size = ManifestSize()
         guard let root = try? ManifestFile.tree(path, &size),
             case .mapping(let pairs) = root.content, let name = pairs.first(where: { $0.key == "app" })?.value,
-            case .string(let app)? = name.scalar, ManifestReader.isApp(app)
+            case .string(let app)? = name.scalar, Name.isApp(app)
         else { return nil }
         return app
     }

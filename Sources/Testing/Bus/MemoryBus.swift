@@ -22,6 +22,12 @@ package class MemoryBus {
 
     func connect(_ label: String) throws -> any PeerLink { MemoryLink(self, try pipe(of: ownPID)) }
 
+    /// Returns the other app's end of the bus's connection with that index.
+    final func otherApp(_ index: Int) -> (any PeerLink)? {
+        work()
+        return index < broker.linked.count ? MemoryLink(self, broker.linked[index]) : nil
+    }
+
     /// Starts another broker, after the first one has ended.
     final func begin(_ table: AppTable) {
         let time = broker.time

@@ -223,6 +223,16 @@ public class TestBus {
         return try tool.answer(to: id, file: file, line: line)
     }
 
+    /// Makes other apps reachable on a bus in memory; `otherApp` plays them.
+    package func reachesOtherApps(_ reaches: Bool = true) { memory?.broker.hasOtherApps = reaches }
+
+    /// Returns the other app at the end of the connection that the bus made to one: its first, or the
+    /// one with that index.
+    package func otherApp(_ index: Int = 0) throws -> RawPeer {
+        guard let link = memory?.otherApp(index) else { throw TestFailure("the bus made no connection \(index)") }
+        return RawPeer(link, label: "other app \(index)", answersLifecycle: false, group: group)
+    }
+
     // MARK: the end
 
     /// Begins the broker's orderly end, as SIGTERM does.

@@ -125,7 +125,7 @@ extension BusSimulation {
     func request(
         _ session: SimulatedSession, _ kind: String, _ target: SimulatedRequest.Target, _ members: String,
         body: (Int) -> String, step: SimulationStep, hasID: Bool = true, name: Int = 0, object: Int? = nil,
-        rank: Int? = nil, skips: Bool = false, isEndless: Bool = false
+        rank: Int? = nil, skips: Bool = false, isEndless: Bool = false, told: Int = 1
     ) {
         let number = referee.requests.count
         let id = hasID ? session.nextID : 0
@@ -167,7 +167,7 @@ extension BusSimulation {
         let request = SimulatedRequest(
             number: number, session: session.number, id: id, target: target, name: name, object: object,
             rank: rank ?? session.rank, deadline: deadline, parent: parent, parentID: parentID,
-            depth: 1 + (parent < 0 ? 0 : referee.requests[parent].depth), skipsAuthorization: skips,
+            depth: parent < 0 ? told : 1 + referee.requests[parent].depth, skipsAuthorization: skips,
             isEndless: isEndless, stream: .init(credit: credit))
         referee.requests.append(request)
         if hasID {
@@ -209,7 +209,11 @@ extension BusSimulation {
         let owner = step.a % app.modules.count
         let url = SimulatedURL.allCases[step.b % SimulatedURL.allCases.count]
         let text = url.text(owner, referee.requests.count)
-        request(session, "open", .url(owner, url), #","url":"\#(text)""#, body: { _ in "" }, step: step)
+        // Another app's chain goes on; from other peers the member means nothing.
+        let depth = [1, 1, 2, 4][step.b >> 8 & 3]
+        request(
+            session, "open", .url(owner, url), #","url":"\#(text)","depth":\#(depth)"#, body: { _ in "" }, step: step,
+            told: session.isOtherApp ? depth : 1)
     }
 
     private func report(_ step: SimulationStep, _ session: SimulatedSession) {

@@ -41,7 +41,7 @@ package final class BusSimulation {
         // A short queue fills up only if the pipe behind it is small.
         let most = app.table.limits.queue == 1 << 10 ? 3 : 5
         capacities = peers.map { _ in [64, 700, 8 << 10, 208 << 10, 208 << 10][numbers.below(most)] }
-        broker = MemoryBroker(app.table, MemoryProcesses(), user: 1_000)
+        broker = MemoryBroker(app.table, MemoryProcesses(), user: SimulatedApp.user)
         broker.isShared = numbers.chance(1, in: 2)
         shutsDown = numbers.chance(1, in: 2)
         referee = Referee(app)
@@ -55,7 +55,7 @@ package final class BusSimulation {
 
     private static func peers(_ app: SimulatedApp) -> [SimulatedSession.Role] {
         app.modules.indices.map { .module($0) } + [.operator, .guest("G0"), .guest("G1"), .operator]
-            + [app.hasLauncher ? .launcher : .operator] + [.module(0)]
+            + [app.hasLauncher ? .launcher : .operator] + [.module(0), .app("shop")]
     }
 
     /// The app of a seed, with steps that the caller has chosen.
@@ -266,7 +266,8 @@ package final class BusSimulation {
     /// Connects a peer from a process.
     func connect(_ place: Int, _ pid: Int32, token: String?, _ choice: Int) {
         guard broker.isListening else { return }
-        let connection = broker.connect(PeerCredentials(pid: pid, uid: 1_000, gid: 1_000, seenAt: 0))
+        let connection = broker.connect(
+            PeerCredentials(pid: pid, uid: SimulatedApp.user, gid: SimulatedApp.user, seenAt: 0))
         connection.pipe.capacity = capacities[place]
         let role = peers[place]
         let (name, rank, observed): (String, Int, [SimulatedApp.Observed])
@@ -277,6 +278,7 @@ package final class BusSimulation {
             (name, rank, observed) = (guest, app.table.guests?.rank ?? 0, [SimulatedApp.observed(choice)])
         case .operator: (name, rank, observed) = ("operator", 0, [])
         case .launcher: (name, rank, observed) = ("launcher", 0, [])
+        case .app(let app): (name, rank, observed) = ("app:\(app)", 0, [])
         }
         let session = SimulatedSession(
             referee.sessions.count, role, name, rank: rank, connection, pid: pid, token: token, observed: observed)
@@ -294,6 +296,7 @@ package final class BusSimulation {
         switch session.role {
         case .operator: return #"{"protocol":1,"role":"operator"}"#
         case .launcher: return #"{"protocol":1,"role":"launcher"}"#
+        case .app(let name): return #"{"protocol":1,"role":"app","app":"\#(name)"}"#
         case .guest(let name): return #"{"protocol":1,"module":"\#(name)","observes":[\#(observes)]}"#
         case .module(let place):
             let module = app.modules[place]

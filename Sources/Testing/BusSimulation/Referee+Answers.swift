@@ -124,7 +124,11 @@ extension Referee {
         case .release(let instance):
             session.instances.created[instance] = request.handling.order
             session.instances.last = nil
-        case .bus: break
+        case .bus:
+            // `bus/ping` alone has an empty answer.
+            expect(
+                !session.isOtherApp || frame.body == Array("{}".utf8), .outside,
+                "\(name(request)) was answered with \(frame.body.count) bytes")
         }
     }
 
@@ -198,6 +202,9 @@ extension Referee {
             expect(
                 request.depth > tables[request.handling.table].limits.depth, .depth,
                 "\(name(request)) was refused with too-deep, and its depth is \(request.depth)")
+        case "forbidden" where session.isOtherApp:
+            expect(
+                !isOpenable(request), .refusedRightly, "\(name(request)) was forbidden, and its URL is public")
         case "level-violation", "undeclared":
             expect(
                 tables(of: request).contains { isRefused(request, session, by: $0) } && session.role != .operator,

@@ -26,6 +26,7 @@ extension Referee {
         let request = requests[number]
         let sender = sessions[request.session]
         delivered(request, to: session)
+        expect(!sender.isOtherApp || isOpenable(request), .outside, "\(name(request)) came to \(session.name)")
         expect(frame.from == sender.name, .known, "\(name(request)) came from \(frame.from)")
         expect(
             request.delivery.sessions.isEmpty, .known,
@@ -75,6 +76,16 @@ extension Referee {
         else { return false }
         return sender.manages.contains(name) && AppTable.Row.managing.contains { frame.to == "launcher/\($0)" }
     }
+
+    /// Whether another app may make the request.
+    func isOpenable(_ request: SimulatedRequest) -> Bool {
+        // A rest, and the host `*`, lead to no public URL.
+        guard case .url(let owner, .bound) = request.target else { return false }
+        return SimulatedApp.isPublic(owner) && tables(of: request).contains(where: isOpenable)
+    }
+
+    /// Whether the simulated peers' user may open public URLs.
+    func isOpenable(_ table: AppTable) -> Bool { table.openableBy?.users.contains(SimulatedApp.user) == true }
 
     /// Whether the sender may skip the authorizer.
     private func isTrusted(_ sender: SimulatedSession, _ request: SimulatedRequest) -> Bool {
@@ -136,6 +147,7 @@ extension Referee {
         let request = requests[number]
         let sender = sessions[request.session]
         delivered(request, to: session)
+        expect(!sender.isOtherApp, .outside, "\(name(request)) came to \(session.name)")
         expect(
             frame.from == sender.name && frame.name == "n\(request.name)"
                 && frame.object == (request.object.map { "o\($0)" } ?? ""), .known,

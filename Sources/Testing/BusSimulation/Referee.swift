@@ -92,7 +92,8 @@ final class Referee {
         request.handling.table = tables.count - 1
         switch request.target {
         case .broadcast:
-            let isAllowed = table.calls != .declared || session.place >= 0 || session.role == .operator
+            let isAllowed =
+                !session.isOtherApp && (table.calls != .declared || session.place >= 0 || session.role == .operator)
             if isAllowed { broadcasts[request.name].append(number) }
             if request.id == 0 { request.state = .ended }
         case .action(let owner, let action):
@@ -189,6 +190,9 @@ final class Referee {
 
     func joined(_ session: SimulatedSession) {
         session.life.joinedAt = handledFrames
+        expect(
+            !session.isOtherApp || isOpenable(table), .outside, "\(session.name) has a session, and openableBy lacks it"
+        )
         session.observations = session.observed.map { SimulatedObservation(number: 0, what: $0, since: handledFrames) }
     }
 

@@ -69,6 +69,7 @@ struct SimulatedApp {
         table.limits.held = [64, 8 << 20, 8 << 20, 8 << 20][numbers.below(4)]
         table.limits.instances = [1, 4_096][numbers.below(2)]
         table.limits.depth = [1, 2, 3, 32][Int(table.hello % 4)]
+        table.openableBy = Self.openableBy(Int(table.startup))
         isTight = numbers.chance(1, in: 8)
         if isTight { table.limits.total = 4 << 10 }
         if let authorizer { table.authorizer = Self.interface(authorizer) }
@@ -84,7 +85,8 @@ struct SimulatedApp {
             if numbers.chance(1, in: 4) { row.ping = UInt64(500 + numbers.below(5_000)) }
             row.provides = [Self.interface(place)]
             row.urls = [
-                .init(host: "h\(place)", path: "/x/:n", to: "\(Self.interface(place))/a"),
+                .init(
+                    host: "h\(place)", path: "/x/:n", to: "\(Self.interface(place))/a", isPublic: Self.isPublic(place)),
                 .init(host: "h\(place)", path: "/x/*n", to: "\(Self.interface(place))/c"),
                 .init(host: "*", path: "/\(Self.name(place))/*n", to: "\(Self.interface(place))/c"),
             ]
@@ -114,6 +116,17 @@ struct SimulatedApp {
         place >= 0 && modules[place].row.wakes.contains("n\(observed.name)")
             && modules[place].observed.contains { $0.name == observed.name && $0.object == observed.object }
     }
+
+    /// Whether other apps may open a module's URL.
+    static func isPublic(_ place: Int) -> Bool { place % 2 == 0 }
+
+    /// Returns who may open public URLs: often the simulated peers' user, else another one or nobody.
+    private static func openableBy(_ choice: Int) -> AppTable.OpenableBy? {
+        choice % 6 == 0 ? nil : .init(users: [choice % 6 == 1 ? 7 : SimulatedApp.user], rank: choice % 3)
+    }
+
+    /// The user of the bus and of all peers.
+    static let user: UInt32 = 1_000
 
     static func name(_ place: Int) -> String { String(UnicodeScalar(UInt8(65 + place))) }
     static func interface(_ place: Int) -> String { "I\(name(place))" }
@@ -146,6 +159,7 @@ struct SimulatedApp {
             table.modules[place].ping = numbers.chance(1, in: 4) ? UInt64(500 + numbers.below(5_000)) : nil
         }
         table.limits.depth = [1, 2, 3, 32][numbers.below(4)]
+        table.openableBy = Self.openableBy(numbers.below(6))
         return table
     }
 

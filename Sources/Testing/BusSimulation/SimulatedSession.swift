@@ -9,6 +9,8 @@ final class SimulatedSession {
         case guest(String)
         case `operator`
         case launcher
+        /// The broker of another app.
+        case app(String)
     }
 
     /// A frame that was sent, and that the bus has not handled yet.
@@ -144,9 +146,11 @@ final class SimulatedSession {
     var isModule: Bool {
         switch role {
         case .module, .guest: true
-        case .operator, .launcher: false
+        case .operator, .launcher, .app: false
         }
     }
+
+    var isOtherApp: Bool { if case .app = role { true } else { false } }
 
     /// The index of its row; -1 if it has no row.
     var place: Int { if case .module(let place) = role { place } else { -1 } }

@@ -49,7 +49,10 @@ struct CanOpen: ParsableCommand {
         _ found: JSON, _ view: URLView, _ interfaces: [InterfaceRow], _ connection: CommandClient
     ) throws(Failure) -> String? {
         guard found["open"]?.bool != true, let reason = found["reason"]?.string else { return nil }
-        guard let module = found["module"]?.string, let to = found["to"]?.string else { return view.problem?.message }
+        guard let module = found["module"]?.string, let to = found["to"]?.string else {
+            guard let problem = view.problem, problem.code.rawValue != reason else { return view.problem?.message }
+            return "another app has the scheme, and it takes no such URL from this one or isn't up"
+        }
         switch ErrorCode(reason) {
         case .unknownAction:
             let interface = to.prefix { $0 != "/" }
@@ -87,7 +90,7 @@ struct CanOpen: ParsableCommand {
             "\(Printable.line($0)), of \(Printable.line(found["module"]?.string ?? "?"))"
         }
         let reason = Printable.line(found["reason"]?.string ?? "no reason was given")
-        let words = isOpen ? to ?? "?" : to.map { "\(reason), at \($0)" } ?? reason
+        let words = isOpen ? to ?? "another app" : to.map { "\(reason), at \($0)" } ?? reason
         StandardOutput.write(
             line: "\(answer.painter.paint(isOpen ? "yes" : "no", isOpen ? .green : .red)): \(words)")
         if let pattern = view?.pattern {

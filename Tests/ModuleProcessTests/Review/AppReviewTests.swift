@@ -111,6 +111,21 @@ struct AppReviewTests {
             ])
     }
 
+    @Test(.promise("M.111")) func publicURLsWithoutOpenableByAndTheReverseAreAdvice() throws {
+        let row = "modules:\n  A: {provides: [I], urls: {h/x: {to: I/x, public: true}}}"
+        #expect(
+            try findings("schemes: [a]\n\(row)") == [
+                "4:22 advice modules.A.urls: a URL is public, and no other app may open it: name their users in "
+                    + "openableBy, or leave public out"
+            ])
+        #expect(try findings("schemes: [a]\nopenableBy: {users: [root], level: topout}\n\(row)").isEmpty)
+        #expect(
+            try findings("openableBy: {users: [root], level: topout}\nmodules: {A: {}}") == [
+                "2:1 advice openableBy: no URL is public, so other apps can open none: write {to: Interface/action, "
+                    + "public: true} at one in urls"
+            ])
+    }
+
     // MARK: Notifications
 
     @Test(.promise("M.48")) func observedNameThatNoDeclaredSenderReachesIsFound() throws {

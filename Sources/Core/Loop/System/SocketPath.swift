@@ -25,9 +25,11 @@ public enum SocketPath {
 
     /// Returns the default path of an app's socket for this process's user and environment.
     public static func standard(app: String, hasGroup: Bool) -> String {
-        let runtimeFolder = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
-        return standard(app: app, hasGroup: hasGroup, user: geteuid(), runtimeFolder: runtimeFolder)
+        standard(app: app, hasGroup: hasGroup, user: geteuid(), runtimeFolder: runtimeFolder)
     }
+
+    /// `XDG_RUNTIME_DIR` of this process.
+    public static var runtimeFolder: String? { getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } }
 
     /// Refuses a path that no socket can have: an empty one, one with a null byte, or one of more
     /// than 107 bytes.

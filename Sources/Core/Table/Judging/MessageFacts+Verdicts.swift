@@ -52,7 +52,12 @@ extension MessageFacts {
 
     @inlinable
     var senderVerdict: Verdict {
-        Self.verdict(sender != .launcher || kind == .event && isOfTheApp, else: .launcher)
+        switch sender {
+        case .none, .module, .operator: .passed
+        case .launcher: Self.verdict(kind == .event && isOfTheApp, else: .launcher)
+        case .app: Self.verdict(kind == .open, else: .otherApp)
+        case .link: .refused(.otherApp)
+        }
     }
 
     @inlinable

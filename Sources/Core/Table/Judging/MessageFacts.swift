@@ -45,6 +45,14 @@ public enum PeerRole: UInt8, Sendable {
     /// The peer has not said hello.
     case none
     case module, `operator`, launcher
+    /// The broker of another app, which opens this app's public URLs.
+    case app
+    /// The broker of another app that this one has connected to, to open that app's URLs.
+    case link
+
+    /// Whether it may send only some kinds of requests; others may send all that the policy allows.
+    @inlinable
+    public var isRestricted: Bool { rawValue >= PeerRole.launcher.rawValue }
 }
 
 /// Whether the target of a message exists.

@@ -12,6 +12,8 @@ public enum Refusal: Equatable, Sendable {
     case ofOperators
     /// The launcher may not send such a message.
     case launcher
+    /// Another app may only open public URLs.
+    case otherApp
     /// An open said `auth: skip`, which only calls may.
     case skipInOpen
     /// The sender said `auth: skip`, but its row isn't trusted.
@@ -60,7 +62,7 @@ public enum Refusal: Equatable, Sendable {
         case .malformed, .unknownInterface: .unknownInterface
         case .unknownModule: .unknownModule
         case .url(let code): ErrorCode(code.rawValue)
-        case .ofTheBroker, .ofOperators, .launcher, .skipInOpen, .untrusted, .unlistedEvent: .forbidden
+        case .ofTheBroker, .ofOperators, .launcher, .otherApp, .skipInOpen, .untrusted, .unlistedEvent: .forbidden
         case .level: .levelViolation
         case .undeclared: .undeclared
         case .quarantine, .absent, .waitsInSetUp, .waitsForItself, .waitsForLater, .moved, .notBrought: .unavailable

@@ -13,6 +13,10 @@ extension AppTable {
         if let authorizer { members.append(.init("authorizer", .string(authorizer))) }
         if let guests { members.append(.init("guests", guests.json())) }
         if let group { members.append(.init("group", .count(group))) }
+        if let openableBy {
+            let users = JSON.array(openableBy.users.map(JSON.count))
+            members.append(.init("openableBy", ["users": users, "rank": .count(openableBy.rank)]))
+        }
         return .object(members)
     }
 
@@ -24,6 +28,7 @@ extension AppTable {
         try value.holds([
             "app", "env", "schemes", "levels", "settings", "launchOptions", "calls", "limits", "startup", "hello",
             "assembly", "operators", "modules", "adapters", "authorizer", "guests", "group",
+            "openableBy",
         ])
         self.init(app: try value.required("app").string())
         try value.read("env", into: &env) { (v) throws(AppTableError) in try v.string() }
@@ -45,6 +50,12 @@ extension AppTable {
         let ranks = levels.indices
         try value.read("guests", into: &guests) { (v) throws(AppTableError) in
             try Guests(v, ranks: ranks)
+        }
+        try value.read("openableBy", into: &openableBy) { (v) throws(AppTableError) in
+            try v.holds(["users", "rank"])
+            return OpenableBy(
+                users: try v.required("users").list { (user) throws(AppTableError) in try user.integer() },
+                rank: try v.required("rank").rank(in: ranks))
         }
         try value.read("modules", into: &modules) { (v) throws(AppTableError) in
             try v.list { (row) throws(AppTableError) in try Row(row, ranks: ranks) }

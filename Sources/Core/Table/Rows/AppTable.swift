@@ -20,6 +20,8 @@ public struct AppTable: Sendable, Equatable {
     public var guests: Guests?
     /// The user ids of operators, besides the broker's own user and root.
     public var operators: [UInt32] = []
+    /// Who may open the public URLs from other apps; nil for nobody.
+    public var openableBy: OpenableBy?
     /// The socket's group, if the app has one.
     public var group: UInt32?
     public var limits = Limits()

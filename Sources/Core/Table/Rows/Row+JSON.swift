@@ -17,6 +17,7 @@ extension AppTable.Row {
         if !manages.isEmpty { members.append(.init("manages", .strings(manages))) }
         if required { members.append(.init("required", .bool(true))) }
         if !wakes.isEmpty { members.append(.init("wakes", .strings(wakes))) }
+        if !opens.isEmpty { members.append(.init("opens", .array(opens.map { $0.json() }))) }
         return .object(members)
     }
 
@@ -24,7 +25,7 @@ extension AppTable.Row {
         try value.holds([
             "name", "rank", "priority", "start", "restart", "replace", "stop", "provides", "requires", "urls",
             "observes", "broadcasts", "reports", "emits", "trusted", "idle", "ping", "pingRestarts", "user",
-            "backoffReset", "manages", "required", "wakes",
+            "backoffReset", "manages", "required", "wakes", "opens",
         ])
         self.init(name: try value.required("name").string())
         try value.read("rank", into: &rank) { (v) throws(AppTableError) in try v.rank(in: ranks) }
@@ -55,17 +56,27 @@ extension AppTable.Row {
         try value.read("wakes", into: &wakes) { (v) throws(AppTableError) in try v.strings() }
         try value.read("trusted", into: &trusted) { (v) throws(AppTableError) in try v.bool() }
         try value.read("required", into: &required) { (v) throws(AppTableError) in try v.bool() }
+        try value.read("opens", into: &opens) { (v) throws(AppTableError) in
+            try v.list { (opened) throws(AppTableError) in try AppTable.Opened(opened) }
+        }
     }
 }
 
 extension AppTable.URLMapping {
-    func json() -> JSON { ["host": .string(host), "path": .string(path), "to": .string(to)] }
+    func json() -> JSON {
+        var members: [JSON.Member] = [
+            .init("host", .string(host)), .init("path", .string(path)), .init("to", .string(to)),
+        ]
+        if isPublic { members.append(.init("public", true)) }
+        return .object(members)
+    }
 
     init(_ value: TableValue) throws(AppTableError) {
-        try value.holds(["host", "path", "to"])
+        try value.holds(["host", "path", "to", "public"])
         self.init(
             host: try value.required("host").string(), path: try value.required("path").string(),
             to: try value.required("to").string())
+        try value.read("public", into: &isPublic) { (v) throws(AppTableError) in try v.bool() }
     }
 }
 

@@ -36,6 +36,8 @@ extension AppTable {
         public static var managing: [String] { ["start", "stop", "restart"] }
         /// The notifications and events that start an on-demand module.
         public var wakes: [String] = []
+        /// The schemes of other apps whose URLs it may open.
+        public var opens: [Opened] = []
         /// Whether the module may say `auth: skip`.
         public var trusted = false
         /// Whether the app ends if the module can't be started.
@@ -65,10 +67,13 @@ extension AppTable {
         public var path: String
         /// `Interface/action`, without the suffix `Router`.
         public var to: String
-        public init(host: String, path: String, to: String) {
+        /// Whether other apps may open it (`openableBy`).
+        public var isPublic: Bool
+        public init(host: String, path: String, to: String, isPublic: Bool = false) {
             self.host = host
             self.path = path
             self.to = to
+            self.isPublic = isPublic
         }
 
         /// The two parts of `to`; nil if it doesn't have exactly two.

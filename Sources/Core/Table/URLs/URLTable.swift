@@ -161,9 +161,9 @@ extension URLTable {
             .unknownScheme,
             "a URL of the scheme \(excerpt(url.scheme)) was asked for; "
                 + (schemes.isEmpty
-                    ? "the app has none: list it in the manifest's schemes"
-                    : "the app has \(known)\(schemes.count > 3 ? " and more" : ""): use one of them, "
-                        + "or list it in the manifest's schemes"))
+                    ? "the app has none" : "the app has \(known)\(schemes.count > 3 ? " and more" : "")")
+                + ": list it in the manifest's schemes, or if it is another app's, in opens of the row that opens it, "
+                + "like opens: {catalog: {app: catalog}}")
     }
 
     private func unknownHost(_ url: BusURL) -> BusURLError {

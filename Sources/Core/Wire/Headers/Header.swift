@@ -15,6 +15,8 @@ public struct Header: ~Copyable {
     public var deadline: Int64 = 0
     public var parent: Int64 = 0
     public var credit: UInt64 = 0
+    /// The depth of an open in the chain of its sender's app; believed from another app's broker alone.
+    public var depth: UInt64 = 0
     public var subscription: Int64 = 0
     public var missed: Int64 = 0
     public var to = Text.none
@@ -79,6 +81,7 @@ public struct Header: ~Copyable {
         @inlinable public static var trace: Members { Members(rawValue: 1 << 19) }
         @inlinable public static var meta: Members { Members(rawValue: 1 << 20) }
         @inlinable public static var root: Members { Members(rawValue: 1 << 21) }
+        @inlinable public static var depth: Members { Members(rawValue: 1 << 22) }
     }
 
     /// The kind of a frame.

@@ -182,6 +182,11 @@ public final class HeaderScanner {
             guard header.meta.count <= Self.longestMeta else {
                 throw cursor.error("\"meta\" has \(header.meta.count) bytes, and \(Self.longestMeta) are allowed")
             }
+        case PackedKey.depth:
+            try once(.depth, &header, key, quoted, cursor)
+            let value = try integer(&cursor, "depth")
+            guard value >= 1 else { throw cursor.error("\"depth\" is below 1") }
+            header.depth = UInt64(value)
         case PackedKey.root:
             try once(.root, &header, key, quoted, cursor)
             header.root = try value(of: key, quoted, &cursor)
@@ -245,6 +250,7 @@ private enum PackedKey {
     static let trace = 0x65_6361_7274 as UInt64
     static let meta = 0x6174_656d as UInt64
     static let root = 0x746f_6f72 as UInt64
+    static let depth = 0x68_7470_6564 as UInt64
 }
 
 extension Header.Kind {

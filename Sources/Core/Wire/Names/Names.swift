@@ -38,6 +38,18 @@ public enum Name {
         }
     }
 
+    /// Whether this is an app's name: 1 to 32 of `a-z`, `0-9` and `-`.
+    public static func isApp(_ name: String) -> Bool {
+        (1...32).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+
     /// Returns the interface's name without one suffix `Router` in any case: `TestRouter` and
     /// `Test` are the same name. If nothing would be left, it returns the whole name.
     public static func withoutRouterSuffix(

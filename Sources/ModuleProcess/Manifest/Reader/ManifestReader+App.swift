@@ -5,11 +5,12 @@ extension ManifestReader {
     func app(_ root: Field, environment: [String: String]) {
         let keys = [
             "app", "env", "schemes", "levels", "settings", "launchOptions", "calls", "authorizer", "guests",
-            "operators", "group", "limits", "startup", "hello", "assembly", "modules", "include", "adapters",
+            "operators", "openableBy", "group", "limits", "startup", "hello", "assembly", "modules", "include",
+            "adapters",
         ]
         guard case .mapping = root.node.content else { return expected("a mapping with app and modules", root) }
         let members = members(root, keys)
-        let name = text(members["app"], "1 to 32 of a-z, 0-9 and -", where: Self.isApp)
+        let name = text(members["app"], "1 to 32 of a-z, 0-9 and -", where: Name.isApp)
         if let name { table.app = name }
         if members["app"] == nil {
             fail(
@@ -25,6 +26,7 @@ extension ManifestReader {
         guests(members["guests"])
         group(members["group"])
         operators(members["operators"], group: members["group"])
+        openableBy(members["openableBy"])
         limits(members["limits"])
         if let time = time(members["startup"], atLeast: 1) { table.startup = time }
         if let time = time(members["hello"], atLeast: 1) { table.hello = time }
@@ -35,17 +37,6 @@ extension ManifestReader {
         managed()
         guestNames()
         adapters(members["adapters"])
-    }
-
-    static func isApp(_ name: String) -> Bool {
-        (1...32).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
     }
 
     private static func isWord(_ word: String) -> Bool {
@@ -65,13 +56,17 @@ extension ManifestReader {
     /// Reads the schemes by RFC 3986, section 3.1, and keeps them in lower case.
     private func schemes(_ field: Field?) {
         let names = elements(field).compactMap { element in
-            text(element, "a URL scheme ([A-Za-z][A-Za-z0-9+.-]*)") { scheme in
-                guard let first = scheme.utf8.first, scheme.utf8.count <= 64 else { return false }
-                return scheme.utf8.allSatisfy { $0 < 0x80 } && Character(Unicode.Scalar(first)).isLetter
-                    && scheme.allSatisfy { $0.isLetter || $0.isNumber || "+.-".contains($0) }
-            }.map { ($0.lowercased(), element) }
+            text(element, Self.schemeRule, where: Self.isScheme).map { ($0.lowercased(), element) }
         }
         table.schemes = unique(names).map(\.name)
+    }
+
+    static let schemeRule = "a URL scheme ([A-Za-z][A-Za-z0-9+.-]*)"
+
+    static func isScheme(_ scheme: String) -> Bool {
+        guard let first = scheme.utf8.first, scheme.utf8.count <= 64 else { return false }
+        return scheme.utf8.allSatisfy { $0 < 0x80 } && Character(Unicode.Scalar(first)).isLetter
+            && scheme.allSatisfy { $0.isLetter || $0.isNumber || "+.-".contains($0) }
     }
 
     private func levels(_ field: Field?) {
@@ -141,6 +136,23 @@ extension ManifestReader {
         if let field, group == nil, case .sequence(let nodes) = field.node.content, !nodes.isEmpty {
             fail(field, "expected the key group beside operators; found none")
         }
+    }
+
+    /// Reads who may open public URLs from other apps.
+    private func openableBy(_ field: Field?) {
+        guard let field else { return }
+        let members = members(field, ["users", "level"])
+        for key in ["users", "level"] where members[key] == nil {
+            fail(field, "expected users and level; \(key) is missing")
+        }
+        var users: [UInt32] = []
+        for element in elements(members["users"]) {
+            if let user = user(element), !users.contains(user) { users.append(user) }
+        }
+        if let list = members["users"], case .sequence(let nodes) = list.node.content, nodes.isEmpty {
+            expected("at least one user", list)
+        }
+        if let rank = level(members["level"]) { table.openableBy = .init(users: users, rank: rank) }
     }
 
     /// Returns a user's id.

@@ -77,7 +77,7 @@ extension ManifestReader {
     func urls(_ field: Field?, of row: AppTable.Row) -> [AppTable.URLMapping] {
         var result: [AppTable.URLMapping] = []
         for entry in entries(field, like: #"{"item/:name": Catalog/item}"#) {
-            let to = target(entry.value, of: row)
+            let (to, isPublic) = target(entry.value, of: row)
             let slash = entry.key.utf8.firstIndex(of: UInt8(ascii: "/")) ?? entry.key.endIndex
             // A host alone stands for its root, as in a URL.
             let path = slash == entry.key.endIndex ? "/" : String(entry.key[slash...])
@@ -91,7 +91,7 @@ extension ManifestReader {
                     continue
                 }
                 try mapped.add(pattern, host: host, value: row.name)
-                if let to { result.append(.init(host: host, path: path, to: to)) }
+                if let to { result.append(.init(host: host, path: path, to: to, isPublic: isPublic)) }
             } catch {
                 fail(key: entry, "expected HOST/PATH; \(error.message)")
             }
@@ -99,8 +99,19 @@ extension ManifestReader {
         return result
     }
 
+    /// Reads where a URL leads: `Interface/action`, or a mapping with `to` and `public`.
+    private func target(_ field: Field, of row: AppTable.Row) -> (to: String?, isPublic: Bool) {
+        guard case .mapping = field.node.content else { return (action(field, of: row), false) }
+        let members = members(field, ["to", "public"])
+        guard let to = members["to"] else {
+            fail(field, "expected the key to, an Interface/action; found none")
+            return (nil, false)
+        }
+        return (action(to, of: row), bool(members["public"]) ?? false)
+    }
+
     /// Returns the `Interface/action` that a URL leads to; the row must provide the interface.
-    private func target(_ field: Field, of row: AppTable.Row) -> String? {
+    private func action(_ field: Field, of row: AppTable.Row) -> String? {
         guard let text = text(field, "Interface/action") else { return nil }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let interface = Self.interface(String(parts[0])), Name.isAction(String(parts[1])) else {

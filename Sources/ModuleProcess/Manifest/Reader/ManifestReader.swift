@@ -15,6 +15,8 @@ final class ManifestReader {
     var providers: [String: String] = [:]
     /// The URL patterns, each with the row that maps it.
     var mapped = URLTable<String>()
+    /// The schemes of other apps, each with its app and the row that named it first.
+    var otherSchemes: [String: (app: OtherApp, row: String)] = [:]
     /// References that can be checked only when all rows are known.
     var reportTargets: [(name: String, place: Field.Entry)] = []
     var managedPlaces: [(manager: String, name: String, field: Field)] = []

@@ -67,6 +67,20 @@ public struct ManifestReview {
                     ["modules", .key(row.name), "urls"],
                     "the app has no URL scheme, so none of its URLs can be opened: list one in schemes"))
         }
+        let hasPublic = table.modules.contains { $0.urls.contains(where: \.isPublic) }
+        if table.openableBy == nil, let row = table.modules.first(where: { $0.urls.contains(where: \.isPublic) }) {
+            advice.append(
+                manifest.problem(
+                    ["modules", .key(row.name), "urls"],
+                    "a URL is public, and no other app may open it: name their users in openableBy, or leave public "
+                        + "out"))
+        } else if table.openableBy != nil, !hasPublic {
+            advice.append(
+                manifest.problem(
+                    ["openableBy"],
+                    "no URL is public, so other apps can open none: write {to: Interface/action, public: true} at one "
+                        + "in urls"))
+        }
         return advice
     }
 

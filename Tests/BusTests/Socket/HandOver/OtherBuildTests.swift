@@ -184,7 +184,7 @@ struct OtherBuildTests {
         let others: [String: Set<String>] = [
             "BrokerState": ["queues"], "Statistics": ["codes"], "Deadline": ["timer", "bucket"],
             "ModuleSession": ["interfaces", "urls"], "SeenReports": ["numbers"], "Interface": ["adds"],
-            "Action": ["nameBytes"], "AppStart": ["timedTurn"], "StartBarrier": ["progress"],
+            "Action": ["nameBytes"], "URL": ["isPublic"], "AppStart": ["timedTurn"], "StartBarrier": ["progress"],
         ]
         /// The number of fields that are written in a special way.
         let more = ["Statistics": 1, "StartBarrier": 1]
@@ -252,6 +252,7 @@ struct OtherBuildTests {
         try check(InstanceState())
         try check(WatchState())
         try check(MonitorState())
+        try check(LinkState())
         try check(Monitor.Wanted())
         try check(AlarmState())
         try check(AppStart())
