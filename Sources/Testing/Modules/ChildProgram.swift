@@ -55,15 +55,8 @@ public final class ChildProgram {
         let variables = Self.strings(Self.environment(environment))
         defer { (words + variables).forEach { free($0) } }
         var pid: pid_t = 0
-        // A test's thread may block signals, and a child would inherit that. Then SIGTERM would
-        // never reach it.
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
+        var attributes = SpawnAttributes.make()
         defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         // The child enters its folder first, and would look for a relative path from there.
         let path = realpath(executable, nil)
         defer { free(path) }

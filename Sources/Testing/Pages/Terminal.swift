@@ -93,13 +93,8 @@ final class Terminal {
         posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0)
         posix_spawn_file_actions_adddup2(&actions, 0, 1)
         posix_spawn_file_actions_adddup2(&actions, 0, 2)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
+        var attributes = SpawnAttributes.make(Self.newSession)
         defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(Int32(POSIX_SPAWN_SETSIGMASK) | Self.newSession))
         let words = ChildProgram.strings(["/bin/bash", "--norc", "--noprofile", "--noediting", "-i"])
         let variables = ChildProgram.strings(environment)
         defer { (words + variables).forEach { free($0) } }

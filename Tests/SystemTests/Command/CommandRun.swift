@@ -38,10 +38,6 @@ struct CommandRun: Sendable {
         try await withCheckedThrowingContinuation { continuation in
             // It blocks on pipes, which a task's thread should not.
             Thread.detachNewThread {
-                // A dispatch thread blocks all signals, and its children would inherit that.
-                var none = sigset_t()
-                sigemptyset(&none)
-                pthread_sigmask(SIG_SETMASK, &none, nil)
                 continuation.resume(
                     with: Result { try run(arguments, environment, input, output, started) })
             }
@@ -95,8 +91,10 @@ struct CommandRun: Sendable {
         let strings = words.map { strdup($0) } + [nil]
         let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { (strings + variables).forEach { free($0) } }
+        var attributes = SpawnAttributes.make()
+        defer { posix_spawnattr_destroy(&attributes) }
         var pid: pid_t = 0
-        let status = posix_spawn(&pid, words[0], &actions, nil, strings, variables)
+        let status = posix_spawn(&pid, words[0], &actions, &attributes, strings, variables)
         guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: status) ?? .EIO) }
         return pid
     }
