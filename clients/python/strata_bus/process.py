@@ -41,9 +41,12 @@ async def _run(module: "Module") -> None:
     """Runs the module until it ends by itself, by a signal, or with the launcher."""
     loop = asyncio.get_running_loop()
     stopping: asyncio.Task[None] | None = None
+    has_ended = False
 
     def stop(number: int = 0) -> None:
         nonlocal stopping
+        if has_ended:  # the loop ends, and would drop a task that begins now
+            return
         if stopping is None:
             stopping = loop.create_task(module.close())
         elif number:  # a second signal ends it at once
@@ -62,6 +65,9 @@ async def _run(module: "Module") -> None:
             loop.add_reader(int(lifeline), launcher_ended, int(lifeline))
         except OSError as error:
             logger.warning("the lifeline %s can't be watched: %s", lifeline, error)
-    await module.run(token=os.environ.get("STRATA_TOKEN"))
-    if stopping is not None:
-        await stopping
+    try:
+        await module.run(token=os.environ.get("STRATA_TOKEN"))
+    finally:
+        has_ended = True
+        if stopping is not None:
+            await stopping
