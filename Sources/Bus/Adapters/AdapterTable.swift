@@ -97,7 +97,7 @@ extension BusCore {
 
     /// Whether a frame may have this header, as it came, and a body of this size.
     func takesFrame(_ header: borrowing Header, body count: Int) -> Bool {
-        4 + header.count + count <= Int(frameLimits.frame)
+        4 + Int(header.count) + count <= Int(frameLimits.frame)
     }
 
     /// Forwards a reply under the caller's names. If it can't be renamed, the call ends.

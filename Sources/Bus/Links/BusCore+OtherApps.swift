@@ -51,19 +51,19 @@ extension BusCore {
             "\(table.app) lets other apps open no such URL: its manifest says public: true at those that they may open")
         let depth = Self.depth(header)
         try require(
-            depth <= UInt64(table.limits.depth), .tooDeep,
+            Int(depth) <= table.limits.depth, .tooDeep,
             "the open is request \(depth) of its chain, and limits.depth is \(table.limits.depth)")
         return match
     }
 
     /// Returns the depth that another app's broker gives an open.
-    private static func depth(_ header: borrowing Header) -> UInt64 {
+    private static func depth(_ header: borrowing Header) -> UInt32 {
         header.members.contains(.depth) ? header.depth : 1
     }
 
     /// Continues the chain of another app's open.
     func takeDepth(of call: CallPointer, _ header: borrowing Header, from peer: Peer) {
-        if peer.role == .app { call.pointee.depth = UInt32(clamping: Self.depth(header)) }
+        if peer.role == .app { call.pointee.depth = Self.depth(header) }
     }
 
     /// Ends the sessions of other apps that the manifest would now refuse, or give another level.

@@ -15,8 +15,6 @@ public struct Header: ~Copyable {
     public var deadline: Int64 = 0
     public var parent: Int64 = 0
     public var credit: UInt64 = 0
-    /// The depth of an open in the chain of its sender's app; believed from another app's broker alone.
-    public var depth: UInt64 = 0
     public var subscription: Int64 = 0
     public var missed: Int64 = 0
     public var to = Text.none
@@ -38,7 +36,10 @@ public struct Header: ~Copyable {
     public var root = Text.none
 
     /// The length of the received header, in bytes.
-    public var count = 0
+    public var count: UInt32 = 0
+    /// The depth of an open in the chain of its sender's app, `UInt32.max` if it is greater; believed
+    /// from another app's broker alone.
+    public var depth: UInt32 = 0
 
     public init() {}
 

@@ -35,7 +35,7 @@ public final class HeaderScanner {
     @inline(__always)
     public func scan(_ bytes: UnsafeRawBufferPointer, into header: inout Header) throws(HeaderError) {
         if header.isPlain { header.clearPlain() } else { header = Header() }
-        header.count = bytes.count
+        header.count = UInt32(truncatingIfNeeded: bytes.count)
         if scanPlain(bytes, into: &header) { return }
         header.clearPlain()
         header.isPlain = false
@@ -186,7 +186,7 @@ public final class HeaderScanner {
             try once(.depth, &header, key, quoted, cursor)
             let value = try integer(&cursor, "depth")
             guard value >= 1 else { throw cursor.error("\"depth\" is below 1") }
-            header.depth = UInt64(value)
+            header.depth = UInt32(clamping: value)
         case PackedKey.root:
             try once(.root, &header, key, quoted, cursor)
             header.root = try value(of: key, quoted, &cursor)
