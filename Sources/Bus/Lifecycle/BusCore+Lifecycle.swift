@@ -265,7 +265,7 @@ extension BusCore {
 
     private func askToStart(_ module: ModuleRecord, _ launcher: Peer) {
         module.said.startWasAsked(true)
-        let reason = module.isRequested ? "a request waits for it" : "what it wakes for has come"
+        let reason = module.isRequested ? "a request waits for it" : "a notification or an event in its wakes has come"
         order(launcher, "start", module, reason, .wanted(module))
     }
 

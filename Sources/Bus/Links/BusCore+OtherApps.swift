@@ -48,7 +48,7 @@ extension BusCore {
         guard peer.role == .app else { return match }
         try require(
             match?.value.isPublic == true, .forbidden,
-            "\(table.app) lets other apps open no such URL: its manifest says public: true at those that they may open")
+            "\(table.app) does not let other apps open this URL: its manifest must say public: true at it")
         let depth = Self.depth(header)
         try require(
             Int(depth) <= table.limits.depth, .tooDeep,
@@ -85,9 +85,9 @@ extension BusError {
     func toldOutside(_ app: String) -> BusError {
         var told = self
         switch code {
-        case .unavailable: told.message = "what serves the URL in \(app) isn't running, and can't be waited for"
-        case .died: told.message = "what served the URL in \(app) ended before it had answered"
-        case .replaced: told.message = "another process took over what served the URL in \(app): ask again"
+        case .unavailable: told.message = "the module behind the URL in \(app) isn't running, and can't be waited for"
+        case .died: told.message = "the module behind the URL in \(app) ended before it had answered"
+        case .replaced: told.message = "the module behind the URL in \(app) was replaced: ask again"
         case .overloaded: told.message = "\(app) has no room for the request at present: ask again later"
         case .deadlineExceeded: told.message = "there was no answer from \(app) within the deadline"
         case .unknownAction, .unknownInterface, .unknownInstance:

@@ -106,7 +106,7 @@ extension BusCore {
     func offeringTimePassed(_ peer: Peer) {
         guard let module = peer.module else { return }
         failStart(
-            of: module, peer, "it did not register all its parts within \(duration(table.startup))",
+            of: module, peer, "it did not send all parts of its hello within \(duration(table.startup))",
             "hello of \(peer.displayName) said \"more\", and no bus/register without it came within "
                 + "\(table.startup) ms (startup): its start failed")
     }

@@ -51,7 +51,7 @@ struct CanOpen: ParsableCommand {
         guard found["open"]?.bool != true, let reason = found["reason"]?.string else { return nil }
         guard let module = found["module"]?.string, let to = found["to"]?.string else {
             guard let problem = view.problem, problem.code.rawValue != reason else { return view.problem?.message }
-            return "another app has the scheme, and it takes no such URL from this one or isn't up"
+            return "the scheme belongs to another app, which refuses this URL or isn't running"
         }
         switch ErrorCode(reason) {
         case .unknownAction:

@@ -60,7 +60,7 @@ struct Why: ParsableCommand {
     func validate() throws {
         if stuck {
             if target != nil || broadcast || event || to != nil || `static` {
-                throw ValidationError("--stuck takes a module at most, and no message.")
+                throw ValidationError("--stuck takes at most one argument, a module.")
             }
         } else if module == nil || target == nil {
             throw ValidationError("Missing argument: name a module and what it sends, or use --stuck.")

@@ -71,7 +71,7 @@ struct OtherAppSocketTests {
         let app = try App()
         app.listen()
         chmod(app.folder.path, mode)
-        #expect(problem(app.path) == "others may write to its folder")
+        #expect(problem(app.path) == "other users may write to its folder")
     }
 
     @Test(.promise("1.20")) func linksAndFilesAreRefused() throws {
@@ -82,8 +82,8 @@ struct OtherAppSocketTests {
         symlink(app.path, "\(folder.path)/catalog.sock")
         close(open("\(folder.path)/file", O_CREAT | O_WRONLY, 0o600))
         #expect(problem("\(folder.path)/link/catalog.sock") == "its folder is a link or not a folder")
-        #expect(problem("\(folder.path)/catalog.sock") == "it is no socket")
-        #expect(problem("\(folder.path)/file") == "it is no socket")
+        #expect(problem("\(folder.path)/catalog.sock") == "it isn't a socket")
+        #expect(problem("\(folder.path)/file") == "it isn't a socket")
         #expect(problem("\(folder.path)/file/catalog.sock") == "its folder is a link or not a folder")
     }
 

@@ -54,19 +54,19 @@ public enum OtherAppSocket {
         guard status.st_uid == user || status.st_uid == 0 else {
             throw Problem("its folder belongs to user \(status.st_uid), not to \(user)")
         }
-        guard status.st_mode & 0o022 == 0 else { throw Problem("others may write to its folder") }
+        guard status.st_mode & 0o022 == 0 else { throw Problem("other users may write to its folder") }
 
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         let file = strata_open_path(folder, name, 0)
         guard file >= 0 else { throw problem(errno) }
         defer { close(file) }
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { throw Problem("it is no socket") }
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { throw Problem("it isn't a socket") }
         guard status.st_uid == user || status.st_uid == 0 else {
             throw Problem("it belongs to user \(status.st_uid), not to \(user)")
         }
 
         let descriptor = strata_unix_socket()
-        guard descriptor >= 0 else { throw Problem("this broker has no descriptor for it") }
+        guard descriptor >= 0 else { throw Problem("the broker has no free file descriptor") }
         let code = strata_unix_connect(descriptor, "/proc/self/fd/\(file)")
         guard code == 0 else {
             close(descriptor)

@@ -191,7 +191,7 @@ final class InstanceLease {
                     ? "has been released"
                     : session?.isOpen == true
                         ? "ended with its owner's process"
-                        : "ended with the connection that it was created on, and that was lost")
+                        : "ended when this module lost its connection")
                 + "; create another one with `bus.create`")
     }
 }

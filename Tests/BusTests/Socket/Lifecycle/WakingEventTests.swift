@@ -36,7 +36,8 @@ struct WakingEventTests {
             let id = try tool.call(
                 "bus/emit", ["a": 1], ["name": "day.ended", "meta": ["policy": .string(policy)], "deadline": 9_000])
             try other.reply(to: try other.expectCall("module/event"), .bool(policy == "all"))
-            try launcher.expectCall("launcher/start", ["module": "Export", "reason": "what it wakes for has come"])
+            try launcher.expectCall(
+                "launcher/start", ["module": "Export", "reason": "a notification or an event in its wakes has come"])
             let export = try arrive(bus)
             let event = try export.expectCall(
                 "module/event", ["a": 1], ["from": "bus", "name": "day.ended", "meta": ["policy": .string(policy)]])

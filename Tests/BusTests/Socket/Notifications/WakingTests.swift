@@ -57,7 +57,8 @@ struct WakingTests {
         try run(table()) { bus, cast in
             #expect(try cast.store.recipients(ofBroadcast: "changed", 1) == 1)
             let start = try cast.launcher.expectCall(
-                "launcher/start", ["module": "Export", "reason": "what it wakes for has come"], ["from": "bus"])
+                "launcher/start", ["module": "Export", "reason": "a notification or an event in its wakes has come"],
+                ["from": "bus"])
             try cast.store.broadcast("changed", 2, ["object": "o", "meta": ["m": 1], "trace": "t"])
             let call = try cast.store.call("Export/run")
             try cast.launcher.expectNothing()

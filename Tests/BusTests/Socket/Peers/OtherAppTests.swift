@@ -68,7 +68,7 @@ struct OtherAppTests {
             let error = try shop.expectError(to: try shop.open(url), "forbidden", ran: "no")
             #expect(
                 error.message
-                    == "test lets other apps open no such URL: its manifest says public: true at those that they may open"
+                    == "test does not let other apps open this URL: its manifest must say public: true at it"
             )
             let can = try shop.asked("bus/canOpen", ["url": .string(url)])
             #expect(can == ["open": false, "reason": "forbidden"])
