@@ -75,6 +75,11 @@ extension BusCore {
         // An action may take long, so the turn's time is checked.
         turn.interrupt()
         let action = Self.actions.first { $0.name == name }
+        // Another app doesn't learn what there is.
+        if peer.role == .app || peer.role == .link {
+            let isOpen = peer.role == .app && !hasInstance && action?.asker == .everyPeer
+            try require(isOpen, .forbidden, "another app can't ask for bus/\(name)")
+        }
         // The checks of any call, in the protocol's order.
         if let asker = action?.asker {
             try require(

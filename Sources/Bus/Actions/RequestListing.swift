@@ -8,6 +8,17 @@ final class RequestListing {
     /// The slots of the call table that a part looks at.
     private static let slots: UInt32 = 16
 
+    /// The order of two requests: by their time, and those of one event by what was made for what.
+    private struct Age: Comparable {
+        var at: UInt64
+        var depth: UInt32
+        var isPart: Bool
+
+        static func < (one: Age, other: Age) -> Bool {
+            (one.at, one.depth, one.isPart ? 1 : 0) < (other.at, other.depth, other.isPart ? 1 : 0)
+        }
+    }
+
     private enum Step { case search, begin, describe, done }
 
     private unowned let bus: BusCore
@@ -15,7 +26,7 @@ final class RequestListing {
     /// The next slot to look at.
     private var slot: UInt32 = 0
     /// The oldest requests that were found, the oldest first.
-    private var oldest: [(call: CallReference, since: UInt64)] = []
+    private var oldest: [(call: CallReference, since: Age)] = []
     /// The number of open requests that were found.
     private var found = 0
     /// The next request to describe.
@@ -62,7 +73,9 @@ final class RequestListing {
 
     private func add(_ call: CallPointer) {
         found += 1
-        let since = call.pointee.startedAt
+        // A report and its notices begin in one moment, and the report has to come first.
+        let isPart = call.pointee.kind == .notice || call.pointee.kind == .own
+        let since = Age(at: call.pointee.startedAt, depth: call.pointee.depth, isPart: isPart)
         if oldest.count == Self.most {
             guard let last = oldest.last, since < last.since else { return }
             oldest.removeLast()

@@ -106,7 +106,7 @@ extension BusCore {
             if error.ran == .maybe, owner.isOpen {
                 tellReleased(number, instance, depth: asking.isOpen ? asking.call.pointee.depth : 1)
             }
-            if asking.isOpen { refused(asking.call, error) }
+            if asking.isOpen { refused(asking.call, error, by: owner) }
         case .success, .failure:
             instances.confirm(number)
             created(asking.call, "\(Name.said(instance.interface.name))#\(number)")
@@ -118,7 +118,8 @@ extension BusCore {
         answer(call, reply.encoded(), "the instance was created")
     }
 
-    private func refused(_ call: CallPointer, _ error: BusError) {
+    private func refused(_ call: CallPointer, _ error: BusError, by owner: Peer) {
+        noteFailure(of: call, error, in: owner)
         if let creator = call.pointee.caller?.takeUnretainedValue(), !error.body.isEmpty,
             !fits(error.body.count + HeaderWriter.overhead, creator)
         {

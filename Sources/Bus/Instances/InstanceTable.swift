@@ -21,8 +21,8 @@ struct InstanceTable: ~Copyable {
 
     /// Restores an instance of the table that this one continues.
     mutating func resume(_ number: UInt64, _ interface: InterfaceRecord, creator: Peer, owner: Peer, isPending: Bool) {
-        creator.instances.addCreated(1)
-        owner.instances.addOwned(1)
+        creator.instances.addCreated(number)
+        owner.instances.addOwned(number)
         instances[number] = Instance(interface: interface, creator: creator, owner: owner, isPending: isPending)
     }
 
@@ -42,36 +42,39 @@ struct InstanceTable: ~Copyable {
     @discardableResult
     mutating func remove(_ number: UInt64) -> Instance? {
         guard let instance = instances.removeValue(forKey: number) else { return nil }
-        instance.creator.instances.addCreated(-1)
-        instance.owner.instances.addOwned(-1)
+        instance.creator.instances.removeCreated(number)
+        instance.owner.instances.removeOwned(number)
         return instance
     }
 
     /// Removes all instances that a peer has created, in the order of creation. Those that their
     /// owners are asked about end with the request for them.
     mutating func removeCreated(by peer: Peer) -> [(UInt64, Instance)] {
-        guard peer.instances.created > 0 else { return [] }
-        let own = instances.filter { $0.value.creator === peer && !$0.value.isPending }.sorted { $0.key < $1.key }
-        for (number, _) in own { remove(number) }
-        return own.map { ($0.key, $0.value) }
+        removeLive(of: peer.instances.allCreated)
     }
 
     /// Removes all instances that a peer owns, in the order of creation. Those that it is asked
     /// about end with the question.
     mutating func removeOwned(by peer: Peer) -> [(UInt64, Instance)] {
-        guard peer.instances.owned > 0 else { return [] }
-        let own = instances.filter { $0.value.owner === peer && !$0.value.isPending }.sorted { $0.key < $1.key }
-        for (number, _) in own { remove(number) }
-        return own.map { ($0.key, $0.value) }
+        removeLive(of: peer.instances.allOwned)
+    }
+
+    /// Looks at these alone, so that a peer with few instances costs little beside peers with many.
+    private mutating func removeLive(of numbers: Set<UInt64>) -> [(UInt64, Instance)] {
+        var removed: [(UInt64, Instance)] = []
+        for number in numbers.sorted() where instances[number]?.isPending == false {
+            if let instance = remove(number) { removed.append((number, instance)) }
+        }
+        return removed
     }
 }
 
-/// The numbers of a peer's instances.
+/// A peer's instances, by their numbers.
 struct InstanceCounts {
     /// The live instances that it has created, with those that their owners are asked about.
-    private(set) var created = 0
-    /// The live instances of its interfaces.
-    private(set) var owned = 0
+    private(set) var allCreated: Set<UInt64> = []
+    /// The live instances of its interfaces, with those that it is asked about.
+    private(set) var allOwned: Set<UInt64> = []
     /// The `module/released` and `module/instanceEnded` calls that it has not answered.
     private(set) var openReleases = 0
 
@@ -80,7 +83,12 @@ struct InstanceCounts {
     /// Continues the counts of the previous program's bus. The instances are added afterwards.
     init(openReleases: Int) { self.openReleases = openReleases }
 
-    mutating func addCreated(_ change: Int) { created += change }
-    mutating func addOwned(_ change: Int) { owned += change }
+    var created: Int { allCreated.count }
+    var owned: Int { allOwned.count }
+
+    mutating func addCreated(_ number: UInt64) { allCreated.insert(number) }
+    mutating func removeCreated(_ number: UInt64) { allCreated.remove(number) }
+    mutating func addOwned(_ number: UInt64) { allOwned.insert(number) }
+    mutating func removeOwned(_ number: UInt64) { allOwned.remove(number) }
     mutating func addReleases(_ change: Int) { openReleases += change }
 }

@@ -63,7 +63,7 @@ extension BusCore {
         let header = request.to.count + escapes + request.trace.count + request.meta.count + HeaderWriter.overhead / 2
         try require(
             header <= limits.header && header + request.body.count + 4 <= limits.frame, .badURL,
-            "the URL makes a header of \(header) bytes, and \(link.app.text) takes \(limits.header): use a shorter one, or "
+            "the URL makes a header of up to \(header) bytes, and \(link.app.text) takes \(limits.header): use a shorter one, or "
                 + "less meta")
         let count = request.body.count + room
         try require(
@@ -192,6 +192,7 @@ extension BusCore {
     func endFormerLinks() {
         let wanted = table.otherApps
         for link in links.links where !wanted.contains(link.app) {
+            link.said("shutting-down", "the manifest of \(table.app) doesn't list it any more")
             end(link.peer, .shuttingDown, "the manifest of \(table.app) doesn't list \(link.app.text) any more")
         }
     }

@@ -52,7 +52,7 @@ extension BusCore {
         let depth = Self.depth(header)
         try require(
             Int(depth) <= table.limits.depth, .tooDeep,
-            "the open is request \(depth) of its chain, and limits.depth is \(table.limits.depth)")
+            "the open is at least request \(depth) of its chain, and limits.depth is \(table.limits.depth)")
         return match
     }
 

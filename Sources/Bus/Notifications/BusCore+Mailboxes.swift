@@ -98,6 +98,12 @@ extension BusCore {
         let held = module.mailbox.takeHeld()
         updateMailbox(module)
         for notice in held {
+            // A notice that had no room has ended the session. The next one is told what is lost.
+            guard peer.isOpen else {
+                module.mailbox.lose(notice)
+                mailboxes.letsGo(of: notice)
+                continue
+            }
             let target = notice.observation.target
             let observing = peer.observations.all.filter { $0.terms.target == target && !$0.isEnded }
             for observation in observing { observation.gap += notice.missed }

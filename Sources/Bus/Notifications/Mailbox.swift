@@ -82,6 +82,12 @@ struct Mailbox {
         return dropped
     }
 
+    /// Counts a notice that was taken out and could not be delivered.
+    mutating func lose(_ notice: HeldNotice) {
+        missed += 1
+        observations.first { $0.wakes && $0.target == notice.observation.target }?.gap += notice.missed + 1
+    }
+
     /// Replaces the observations. Held notices stay if their observation still wakes the row.
     /// - Returns: the notices that are held no more.
     mutating func take(_ new: [BoxedObservation]) -> [HeldNotice] {

@@ -1,3 +1,4 @@
+import StrataCore
 import StrataOperator
 
 /// The launcher's reactions to its supervisors.
@@ -64,7 +65,7 @@ extension Launcher {
         case .failed(let reason, let lines):
             console.say(of: supervisor.name, "failed: \(ModuleMachine.with(lines, reason))")
             if supervisor.row.required {
-                end(Ending(code: 1, message: "\(supervisor.name) is required, and failed: \(reason)"))
+                end(Ending(code: 1, message: "\(supervisor.name) is required, and failed: \(Printable.line(reason))"))
             }
         }
         stopped(supervisor)

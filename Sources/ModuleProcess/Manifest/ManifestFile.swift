@@ -52,6 +52,14 @@ enum ManifestFile {
         return String(cString: resolved)
     }
 
+    /// Returns the path of a file without links and other spellings; the path itself if there is no
+    /// such file.
+    static func resolved(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     /// Returns a path up to its last slash; nil if it has none.
     static func parent(of path: String) -> String? {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) }

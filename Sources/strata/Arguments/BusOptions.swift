@@ -21,6 +21,9 @@ struct SocketOption: ParsableArguments {
 
     func validate() throws {
         if socket != nil, app != nil { throw ValidationError("Use only one of --socket and --app.") }
+        if let app, !Name.isApp(app) {
+            throw ValidationError("--app takes 1 to 32 of a-z, 0-9 and -; found \(Printable.line(app))")
+        }
     }
 
     /// The choice that the options make.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import StrataCore
 import StrataLauncher
 
 /// The part that `up`, `launch` and `broker` share: errors on stderr, and exit codes.
@@ -31,7 +32,8 @@ enum RunningApp {
     /// Writes an error to stderr, and throws its exit code.
     static func reporting(_ body: () throws(LaunchError) -> Void) throws {
         do throws(LaunchError) { try body() } catch {
-            let text = Array("strata: \(error.message)\n".utf8)
+            // A module may have chosen the words.
+            let text = Array("strata: \(Printable.text(error.message))\n".utf8)
             _ = write(STDERR_FILENO, text, text.count)
             throw ExitCode(error.code)
         }

@@ -158,7 +158,7 @@ struct RuntimeInstanceUserTests {
             for _ in 0..<2 {
                 let error = await #expect(throws: BusError.self) { try await cart?.call(Cart.Clear()) }
                 #expect(error?.code == .unknownInstance)
-                #expect(error?.message.contains("ended with the connection") == true)
+                #expect(error?.message.contains("ended when this module lost") == true)
                 if harness.runtime.connection.session == nil {
                     try await peer.welcome()
                     _ = try await peer.call("Player/echo", 1)

@@ -54,7 +54,7 @@ struct CommandStuckTests {
     @Test(arguments: [["Shop", "User/loop"], ["--event"], ["--to", "Log"]])
     func withAMessageItIsBadUsage(arguments: [String]) async throws {
         let run = try await CommandRun.of(["why", "--stuck"] + arguments)
-        #expect(run.status == 2 && run.error.contains("--stuck takes a module at most"))
+        #expect(run.status == 2 && run.error.contains("--stuck takes at most one argument"))
     }
 
     @Test func withoutItAMessageIsNeeded() async throws {

@@ -52,7 +52,7 @@ public struct ServiceManager: Sendable {
             case .reloading: "RELOADING=1\nMONOTONIC_USEC=\(Loop.nanoseconds / 1_000)"
             case .stopping: "STOPPING=1"
             case .alive: "WATCHDOG=1"
-            case .status(let text): "STATUS=\(text.split(separator: "\n").joined(separator: " "))"
+            case .status(let text): "STATUS=\(Printable.line(text))"
             }
         }
         _ = SocketAddress.send(datagram: Array(text.joined(separator: "\n").utf8), to: socket)

@@ -59,7 +59,10 @@ extension ManifestReader {
         for pattern in patterns {
             guard let text = text(pattern, "a file's path, in whose last part * may stand", where: Self.isPattern)
             else { continue }
-            for path in self.paths(text, pattern) where seen.insert(path).inserted { paths.append(path) }
+            // One file may have several spellings.
+            for path in self.paths(text, pattern) where seen.insert(ManifestFile.resolved(path)).inserted {
+                paths.append(path)
+            }
         }
         guard paths.count <= ManifestSize.mostIncluded else {
             fail(field, "expected at most \(ManifestSize.mostIncluded) files; found more")

@@ -84,7 +84,7 @@ struct OtherAppTests {
                 "Catalog/item", "Catalog/nothing", "Nobody/act", "nonsense", "launcher/stop", "module/setUp",
                 "operator/x", "bus/modules", "bus/interfaces", "bus/levels", "bus/names", "bus/stats", "bus/watch",
                 "bus/emit", "bus/observe", "bus/register", "bus/create", "bus/monitor", "bus/reload", "bus/handOver",
-                "bus/vouch", "bus/hello",
+                "bus/vouch", "bus/hello", "bus/nope", "bus#1/ping",
             ] {
                 let error = try shop.expectError(to: try shop.call(to, ["name": "x"]), "forbidden", ran: "no")
                 #expect(!error.message.contains("Guard"))
