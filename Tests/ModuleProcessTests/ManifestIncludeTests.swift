@@ -43,7 +43,8 @@ struct ManifestIncludeTests {
 
     @Test(.promise("M.96")) func rowsComeAfterTheManifestsOwnInTheFilesOrder() throws {
         let files = try Files([
-            "strata.yaml": "app: a\ninclude: [more/*.yaml, last.yaml, ./more/../more/b.yaml]\nmodules: {First: , Second: }",
+            "strata.yaml":
+                "app: a\ninclude: [more/*.yaml, last.yaml, ./more/../more/b.yaml]\nmodules: {First: , Second: }",
             "more/b.yaml": "Zebra: {folder: data, run: [bin/zebra]}",
             "more/a.yaml": "Two: {level: middle}\nOne: ",
             "more/.c.yaml": "Hidden: ",
