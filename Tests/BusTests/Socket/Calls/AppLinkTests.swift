@@ -7,7 +7,7 @@ import Testing
 
 /// The protocol's section 9: URLs of other apps. The tests play the other app's broker.
 @Suite(.timeLimit(.hang))
-struct LinkTests {
+struct AppLinkTests {
     private static let catalog = OtherApp(.name("catalog"))
 
     private static func table(_ schemes: [String: OtherApp] = ["catalog": catalog]) -> AppTable {
