@@ -44,6 +44,8 @@ let package = Package(
             name: "StrataBus", dependencies: ["StrataCore", "StrataLoop"], path: "Sources/Bus",
             // So that a file knows of the loop's only what it imports.
             swiftSettings: settings + [.enableUpcomingFeature("MemberImportVisibility")]),
+        .target(
+            name: "StrataContracts", dependencies: ["StrataCore"], path: "Sources/Contracts", swiftSettings: settings),
         .target(name: "StrataJSON", dependencies: ["StrataCore"], path: "Sources/JSONCoding", swiftSettings: settings),
         .target(
             name: "StrataOperator", dependencies: ["StrataCore", "StrataLoop"], path: "Sources/Operator",
