@@ -11,7 +11,8 @@ public struct Schema: Sendable, Equatable {
     public var doc: String?
     /// The value that stands for a missing member; nil if there is none.
     public var defaultValue: JSON?
-    /// Values that the schema allows. A pattern must come with at least one.
+    /// Values that the schema allows. For a pattern, and for a format that Strata doesn't know, they
+    /// are the only values that samples are made of.
     public var examples: [JSON]
     /// Whether new code should do without it.
     public var isDeprecated: Bool
@@ -48,7 +49,7 @@ public struct Schema: Sendable, Equatable {
         case enumeration([JSON])
         /// `type: array`, with `items`, `minItems` and `maxItems`.
         case array(Schema, minimum: Int?, maximum: Int?)
-        /// `type: array`, with `prefixItems` and `items: false`: exactly these elements.
+        /// `type: array`, with `prefixItems` and `items: false`: exactly these elements. Never empty.
         case tuple([Schema])
         /// `type: object`, with `properties` and `required`.
         case object(Members)
@@ -70,8 +71,12 @@ public struct Schema: Sendable, Equatable {
         /// `minLength` and `maxLength`, in code points.
         public var minimum: Int?
         public var maximum: Int?
-        /// `pattern`: a regular expression that some part of the string matches.
+        /// `pattern`: a regular expression that some part of the string matches. Receivers check it;
+        /// here only `integerPattern` is checked.
         public var pattern: String?
+
+        /// The pattern of a name that is an integer, for the keys of a dictionary by integers.
+        public static let integerPattern = "^(0|-?[1-9][0-9]{0,17})$"
 
         public init(
             format: String? = nil, contentEncoding: String? = nil, minimum: Int? = nil, maximum: Int? = nil,

@@ -67,7 +67,8 @@ enum SchemaWords {
         }
     }
 
-    private static func cut(_ words: [String]) -> [String] {
+    /// Returns a list without its last words, if it is long.
+    static func cut(_ words: [String]) -> [String] {
         words.count <= most ? words : Array(words.prefix(most - 1)) + ["another of \(words.count)"]
     }
 }

@@ -30,6 +30,14 @@ enum Words {
         return words.dropLast().joined(separator: ", ") + " \(last) \(end)"
     }
 
+    /// Returns a number of things: `an array of 2 elements`.
+    static func count(_ count: Int, _ what: String, _ one: String, _ many: String) -> String {
+        "\(what) of \(count) \(count == 1 ? one : many)"
+    }
+
+    /// Returns a property, or that it is missing: `not deprecated`.
+    static func isIt(_ isIt: Bool, _ property: String) -> String { isIt ? property : "not \(property)" }
+
     /// Returns a string or a number as JSON writes it, cut if it is long.
     static func short(_ value: JSON) -> String { value.string.map { quoted($0) } ?? "\(value)" }
 
