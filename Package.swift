@@ -46,6 +46,9 @@ let package = Package(
             swiftSettings: settings + [.enableUpcomingFeature("MemberImportVisibility")]),
         .target(
             name: "StrataContracts", dependencies: ["StrataCore"], path: "Sources/Contracts", swiftSettings: settings),
+        .target(
+            name: "StrataStubs", dependencies: ["StrataCore", "StrataContracts"], path: "Sources/Stubs",
+            swiftSettings: settings),
         .target(name: "StrataJSON", dependencies: ["StrataCore"], path: "Sources/JSONCoding", swiftSettings: settings),
         .target(
             name: "StrataOperator", dependencies: ["StrataCore", "StrataLoop"], path: "Sources/Operator",
