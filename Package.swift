@@ -63,10 +63,11 @@ let package = Package(
             path: "Sources/ModuleProcess/Runtime", swiftSettings: settings),
         .target(
             name: "StrataManifest",
-            dependencies: ["StrataCore", "StrataLoop", .product(name: "Yams", package: "Yams")],
+            dependencies: ["StrataCore", "StrataLoop", "StrataContracts", .product(name: "Yams", package: "Yams")],
             path: "Sources/ModuleProcess/Manifest", swiftSettings: settings),
         .target(
-            name: "StrataLauncher", dependencies: ["StrataCore", "StrataLoop", "StrataManifest", "StrataOperator"],
+            name: "StrataLauncher",
+            dependencies: ["StrataCore", "StrataLoop", "StrataContracts", "StrataManifest", "StrataOperator"],
             path: "Sources/ModuleProcess/Launcher", swiftSettings: settings),
         .target(
             name: "StrataTesting", dependencies: ["CUV", "StrataCore", "StrataLoop", "StrataBus", "Strata"],
@@ -77,7 +78,8 @@ let package = Package(
         .executableTarget(
             name: "StrataCommand",
             dependencies: [
-                "StrataCore", "StrataLoop", "StrataManifest", "StrataLauncher", "StrataOperator", "StrataPictures",
+                "StrataCore", "StrataLoop", "StrataContracts", "StrataStubs", "StrataManifest", "StrataLauncher",
+                "StrataOperator", "StrataPictures",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/strata", swiftSettings: settings),
@@ -134,6 +136,9 @@ let package = Package(
         .testTarget(
             name: "CoreTests", dependencies: ["StrataCore", "StrataLoop", "StrataTesting", "TestSupport"],
             swiftSettings: settings),
+        .testTarget(
+            name: "StubTests", dependencies: ["Strata", "StrataCore", "StrataContracts", "StrataStubs"],
+            exclude: ["Documents", "Generated"], swiftSettings: settings),
         .testTarget(
             name: "JSONCodingTests",
             dependencies: ["StrataCore", "StrataJSON", "StrataTesting", "TestSupport"],

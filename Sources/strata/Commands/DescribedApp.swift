@@ -20,16 +20,16 @@ struct DescribedApp {
         manifest = try Manifest.load(path: path, environment: variables)
     }
 
-    /// Starts programs with `--describe`, which takes at most 5 s for each.
+    /// Starts programs with `--describe`, some at a time. One that doesn't answer takes 5 s.
     /// - Parameter names: the rows whose programs are started; nil for all.
     mutating func describe(_ names: Set<String>? = nil) throws(Failure) {
         let results: [(name: String, result: Result<ModuleDescription, ModuleDescriber.Failure>)]
         var progress: Progress?
         do throws(SystemError) {
             results = try ModuleDescriber(manifest, environment: RunningApp.environment, ownsProcess: true)
-                .describe(names) { loop, name in
+                .describe(names) { loop, asked in
                     progress?.end()
-                    progress = name.map { Progress(loop, "asking \($0) to describe itself") }
+                    progress = asked.isEmpty ? nil : Progress(loop, "asking \(asked.joined(separator: ", "))")
                 }
         } catch {
             throw Failure(.answer, "the modules can't be asked to describe themselves: \(error)")

@@ -51,6 +51,26 @@ struct CommandDescribeTests {
         #expect(unasked.status == 0)
     }
 
+    /// Each program waits until all have begun, so one that was asked alone would be silent for 5 s.
+    @Test func programsAreAskedSideBySide() async throws {
+        let folder = try TemporaryFolder()
+        let names = (1...8).map { "M\($0)" }
+        let rows = names.map { "  \($0): {run: [\($0)]}\n" }.joined()
+        let path = try folder.file("strata.yaml", "app: test\nmodules:\n\(rows)")
+        for name in names {
+            let text = """
+                #!/bin/sh
+                echo > \(folder.path)/\(name).begun
+                while :; do set -- \(folder.path)/*.begun; [ $# -lt 8 ] || break; done
+                echo '{"protocol":1,"module":"\(name)","interfaces":{"\(name)":{}}}'
+                """
+            chmod(try folder.file(name, text), 0o755)
+        }
+        let run = try await CommandRun.of(["check", path], environment: ["PATH": "/usr/bin:/bin"])
+        #expect(run.status == 0)
+        for name in names { #expect(run.error.contains("the module provides the interface \(name),"), "\(run.error)") }
+    }
+
     /// Returns the process ids that the programs wrote down and that still exist.
     private func left(_ file: String) throws -> [Int32] {
         let pids = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").compactMap { Int32($0) }

@@ -34,9 +34,11 @@ final class Leftovers {
     }
 
     /// Kills all leftovers, and waits until they have ended.
-    func kill() {
-        for _ in 0..<Self.patience
-        where !ProcessFiles.killChildren(except: earlier.contains).allSatisfy(earlier.contains) {
+    /// - Parameter running: The programs that are still asked. What they have started is theirs, not
+    ///   this process's child.
+    func kill(except running: Set<Int32> = []) {
+        let kept = earlier.union(running)
+        for _ in 0..<Self.patience where !ProcessFiles.killChildren(except: kept.contains).allSatisfy(kept.contains) {
             // because no signal reports that all descendants have ended
             usleep(1_000)
         }

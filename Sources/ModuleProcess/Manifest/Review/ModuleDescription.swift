@@ -1,3 +1,4 @@
+public import StrataContracts
 public import StrataCore
 
 /// A module's own description, which it prints when it is started with `--describe`: the parts of
@@ -40,6 +41,9 @@ public struct ModuleDescription: Sendable, Equatable {
     public var reports: [AppTable.Reported] = []
     /// The events that the module declares.
     public var events: [String] = []
+
+    /// The types of what the module offers, requires and sends; nil if it doesn't describe them.
+    public var contracts: ModuleContracts?
 
     public init() {}
 
@@ -86,6 +90,10 @@ public struct ModuleDescription: Sendable, Equatable {
         events = try Self.names(hello, "events")
         for member in try Self.object(hello, "reports") {
             reports.append(.init(module: member.name, names: try Self.names(hello["reports"] ?? .null, member.name)))
+        }
+        guard let said = hello["contracts"] else { return }
+        do throws(ContractError) { contracts = try ModuleContracts(json: said) } catch {
+            throw Malformed(message: "in its contracts, \(error)")
         }
     }
 
