@@ -141,7 +141,7 @@ extension SwiftSource {
                 source.line("public \(isReference ? "let" : "var") \(Self.escaped(property.name)): \(property.type)")
             }
             let parameters = properties.map { "\($0.name): \($0.type)\($0.isOptional ? " = nil" : "")" }
-            source.line("public init(\(parameters.joined(separator: ", "))) {")
+            source.list("public init(", parameters, ") {", comma: "")
             source.nested { source in
                 for property in properties {
                     source.line("self.\(Self.escaped(property.name)) = \(Self.escaped(property.name))")

@@ -25,7 +25,7 @@ public struct SwiftSource {
             let kinds = [
                 broadcasts.contains(notice.name) ? "Broadcast" : nil, reports.contains(notice.name) ? "Report" : nil,
             ]
-            let type = Identifier.unique(Identifier.capitalized(notice.name), in: &taken)
+            let type = Identifier.unique(Identifier.capitalized(contract.shortened(notice.name)), in: &taken)
             return (notice, type, kinds.compactMap { $0 }.joined(separator: ", "))
         }
         var types: [String: String] = [:]
@@ -48,8 +48,8 @@ public struct SwiftSource {
             if let version = contract.version {
                 source.line("public static let version: ContractVersion? = \"\(version)\"")
             }
-            let members = (actionTypes + noticeTypes.map(\.type)).map { "\($0).self" }.joined(separator: ", ")
-            source.line("public static let members: [any InterfaceMember.Type] = [\(members)]")
+            let members = (actionTypes + noticeTypes.map(\.type)).map { "\($0).self" }
+            source.list("public static let members: [any InterfaceMember.Type] = [", members, "]")
             for (action, type) in zip(contract.actions, actionTypes) {
                 source.line()
                 write(action, type, to: &source)
@@ -72,29 +72,30 @@ public struct SwiftSource {
 
     private func write(_ action: Contract.Action, _ type: String, to source: inout SourceText) {
         var inline = InlineTypes()
-        var first = ["public static let name = action(\(Self.literal(action.name)))"]
+        var first = SourceText()
+        first.line("public static let name = action(\(Self.literal(action.name)))")
         let kind: String
         switch action.result {
         case .reply(let schema):
             kind = "Action"
             if let schema {
                 let reply = self.type(schema, named: "Answer", &inline)
-                if reply != "Nothing" { first.append("public typealias Reply = \(reply)") }
+                if reply != "Nothing" { first.line("public typealias Reply = \(reply)") }
             } else {
-                first.append("public typealias Reply = JSON")
+                first.line("public typealias Reply = JSON")
             }
         case .elements(let schema):
             kind = "StreamingAction"
             let element = schema.map { self.type($0, named: "Part", &inline) } ?? "JSON"
-            first.append("public typealias Element = \(element)")
+            first.line("public typealias Element = \(element)")
         }
         if !action.errors.isEmpty {
             let errors = action.errors.map { "\(Self.literal($0.code)): \(Self.literal($0.doc ?? ""))" }
-            let list = errors.joined(separator: ", ")
-            first.append("public static let errors: KeyValuePairs<String, String> = [\(list)]")
+            first.list("public static let errors: KeyValuePairs<String, String> = [", errors, "]")
         }
         write(
-            action.params, type, kind, doc: action.doc, isDeprecated: action.isDeprecated, first: first, inline: inline,
+            action.params, type, kind, doc: action.doc, isDeprecated: action.isDeprecated, first: first.lines,
+            inline: inline,
             to: &source)
     }
 
@@ -134,12 +135,7 @@ public struct SwiftSource {
 
     private var needsFoundation: Bool {
         var open: [Schema] = Array(contract.definitions.values)
-        open += contract.actions.compactMap(\.params)
-        open += contract.actions.compactMap {
-            switch $0.result {
-            case .reply(let schema), .elements(let schema): schema
-            }
-        }
+        open += contract.actions.flatMap(\.schemas)
         open += (contract.broadcasts + contract.reports).compactMap(\.content)
         return open.contains { $0.contains { Self.foundationType($0) != nil } }
     }

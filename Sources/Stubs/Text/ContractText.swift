@@ -24,11 +24,7 @@ public struct ContractText {
     /// One action, and the types that it refers to; nil if the contract doesn't have it.
     public func lines(ofAction name: String) -> [String]? {
         guard let action = contract.action(name) else { return nil }
-        let result: Schema? =
-            switch action.result {
-            case .reply(let schema), .elements(let schema): schema
-            }
-        let types = contract.names(usedBy: [action.params, result].compactMap { $0 })
+        let types = contract.names(usedBy: action.schemas)
         return Array(([lines(of: action)] + types.map(lines(ofDefinition:))).joined(separator: [""]))
     }
 
@@ -108,6 +104,11 @@ public struct ContractText {
 }
 
 extension Contract {
+    /// The names of the definitions that the actions and notifications lead to, sorted.
+    public var usedDefinitions: [String] {
+        names(usedBy: actions.flatMap(\.schemas) + (broadcasts + reports + observes).compactMap(\.content))
+    }
+
     /// Returns the names of the definitions that schemas lead to, sorted.
     func names(usedBy schemas: [Schema]) -> [String] {
         var found: Set<String> = []
@@ -124,5 +125,14 @@ extension Contract {
             }
         }
         return found.sorted()
+    }
+}
+
+extension Contract.Action {
+    /// The schemas of the params and of the answer, as far as they are known.
+    var schemas: [Schema] {
+        switch result {
+        case .reply(let schema), .elements(let schema): [params, schema].compactMap { $0 }
+        }
     }
 }

@@ -11,6 +11,24 @@ struct SourceText {
         lines.append(text.isEmpty ? "" : String(repeating: "    ", count: depth) + text)
     }
 
+    /// Appends a list on one line, or with a line for each element if it has over 100 columns.
+    mutating func list(_ before: String, _ elements: [String], _ after: String, comma: String = ",") {
+        let line = before + elements.joined(separator: ", ") + after
+        guard depth * 4 + line.count > 100 else { return self.line(line) }
+        self.line(before)
+        nested { source in
+            for (index, element) in elements.enumerated() {
+                source.line(element + (index < elements.count - 1 ? "," : comma))
+            }
+        }
+        self.line(after)
+    }
+
+    /// Appends text as it is, without indentation.
+    mutating func verbatim(_ text: String) {
+        lines += text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
     /// Appends lines one level deeper.
     mutating func nested(_ body: (inout SourceText) -> Void) {
         depth += 1
