@@ -60,16 +60,21 @@ enum Params {
         } catch {
             let origin = argument == "-" ? "on stdin are" : "are"
             throw Failure(
-                .usage, "the params \(origin) not JSON, at byte \(error.offset): \(error.message)" + hint(bytes, error))
+                .usage,
+                "the params \(origin) not JSON, at byte \(error.offset): \(error.message)"
+                    + mark(bytes, error.offset..<error.offset + 1))
         }
         return bytes
     }
 
-    /// Returns the params with a mark below the error, if they are one short line of ASCII.
-    private static func hint(_ bytes: [UInt8], _ error: JSONError) -> String {
+    /// Returns the params with a mark below the part that is wrong, if they are one short line of
+    /// ASCII.
+    static func mark(_ bytes: [UInt8], _ range: Range<Int>) -> String {
         guard (1...70).contains(bytes.count), bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else { return "" }
         let text = String(decoding: bytes, as: UTF8.self)
-        return "\n  \(text)\n  \(String(repeating: " ", count: min(error.offset, bytes.count)))^"
+        let start = min(range.lowerBound, bytes.count)
+        let count = max(min(range.upperBound, bytes.count) - start, 1)
+        return "\n  \(text)\n  \(String(repeating: " ", count: start))\(String(repeating: "^", count: count))"
     }
 
     private static func standardInput() throws(Failure) -> [UInt8] {

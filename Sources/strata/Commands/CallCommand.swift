@@ -14,6 +14,9 @@ struct CallCommand: ParsableCommand {
               strata call Sensor/set -- -5          params that begin with -
               strata call Notes/sync --trace        begins a trace, and prints it
 
+            If the module that provides the interface describes its types, the params are checked \
+            before they are sent; --unchecked sends them as they are.
+
             Each partial reply of a stream is printed on its own line. The end of a stream and \
             an empty answer print nothing. Ctrl-C cancels the call.
             """)
@@ -25,6 +28,9 @@ struct CallCommand: ParsableCommand {
 
     @Argument(help: ArgumentHelp("The params; - reads them from stdin. Default: null.", valueName: "json"))
     var params: String?
+
+    @Flag(help: "Sends the params without checking them.")
+    var unchecked = false
 
     @OptionGroup var timeout: TimeoutOption
     @OptionGroup var trace: TraceOption
@@ -44,6 +50,7 @@ struct CallCommand: ParsableCommand {
         request.limit(timeout)
         trace.begin(&request)
         let connection = try bus.connect()
+        if !unchecked { try ParamsCheck(destination, connection)?.check(request.body) }
         do {
             try answer.showReplies(to: request, connection)
         } catch {

@@ -3,7 +3,7 @@ import StrataOperator
 
 /// The actions of one interface, as the bus knows them.
 struct InterfaceActions {
-    private let interface: InterfaceRow
+    let interface: InterfaceRow
 
     /// Asks the bus for the interface.
     /// - Throws: `answer` for an unknown interface, with similar names.

@@ -173,6 +173,7 @@ public struct AppReview {
         findings += ActionReview(completed, descriptions).findings
         findings += NotificationReview(completed, descriptions).findings
         findings += EventReview(completed, descriptions).findings
+        findings += ContractReview(completed, descriptions).findings
         self.findings = findings.inOrder
     }
 }

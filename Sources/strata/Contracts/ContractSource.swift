@@ -1,0 +1,82 @@
+import Glibc
+import StrataContracts
+import StrataCore
+import StrataManifest
+import StrataOperator
+
+/// Where a command gets contracts from: a running bus, or the programs of a manifest.
+enum ContractSource {
+    /// The manifest that is asked if no bus runs: the one that `strata up` runs here.
+    private static let manifest = "strata.yaml"
+
+    /// Returns the contract of an interface.
+    /// - Parameters:
+    ///   - interface: The interface's name.
+    ///   - manifest: The manifest whose programs are asked. Nil asks the running bus, and without
+    ///     one the programs of `strata.yaml`, if it is there.
+    static func contract(of interface: String, manifest: String?, _ bus: SocketOption) throws -> Contract {
+        let name = Name.withoutRouterSuffix(interface)
+        if let manifest { return try described(name, manifest) }
+        let connection: CommandClient
+        do { connection = try bus.connect() } catch {
+            guard error.status == .noBus, access(Self.manifest, R_OK) == 0 else { throw error }
+            return try described(name, Self.manifest)
+        }
+        let row = try InterfaceActions(of: name, connection).interface
+        guard let contracts = try contracts(of: row.module, connection) else {
+            throw Failure(.answer, "\(Printable.line(row.module)), which provides \(name), doesn't describe its types")
+        }
+        return try find(name, in: contracts, of: row.module)
+    }
+
+    /// Asks a module on the bus for its contracts; nil if it has none.
+    static func contracts(of module: String, _ connection: CommandClient) throws(Failure) -> ModuleContracts? {
+        let body: [UInt8]
+        do throws(Failure) {
+            body = try connection.send(
+                Request(to: "bus/contracts", ["module": .string(module)]), "waiting for the contracts of \(module)")
+        } catch {
+            if error.code == .unknownAction { return nil }
+            guard error.code == .unavailable else { throw error }
+            var failure = error
+            failure.message += "\n--manifest \(manifest) asks its program instead."
+            throw failure
+        }
+        do throws(ContractError) { return try ModuleContracts(parsing: body) } catch {
+            throw Failure(
+                .answer, "the contracts of \(module) can't be understood: \(Printable.line(error.description))")
+        }
+    }
+
+    private static func described(_ interface: String, _ path: String) throws -> Contract {
+        var app: DescribedApp
+        do throws(ManifestErrors) { app = try DescribedApp(path) } catch {
+            throw Failure(.usage, error.description, isPlain: true)
+        }
+        let provider = Judge(app.manifest).provider(of: interface)
+        // An interface that no row names may be brought by any program.
+        try app.describe(provider.map { [$0] })
+        for (module, description) in app.descriptions.sorted(by: { $0.key < $1.key })
+        where description.interface(interface) != nil {
+            guard let contracts = description.contracts else {
+                throw Failure(.answer, "\(module), which provides \(interface), doesn't describe its types")
+            }
+            return try find(interface, in: contracts, of: module)
+        }
+        for remark in app.remarks { StandardError.write("strata: \(Printable.line(remark))") }
+        let known = app.descriptions.values.flatMap(\.interfaces).map(\.name)
+        throw Failure(
+            .answer,
+            "unknown-interface: no program of \(Printable.line(path)) provides \(interface)"
+                + InterfaceActions.hint(nearestNames(to: interface, in: known)), code: .unknownInterface)
+    }
+
+    private static func find(
+        _ interface: String, in contracts: ModuleContracts, of module: String
+    ) throws(Failure) -> Contract {
+        guard let contract = contracts.provides.first(where: { $0.subject.name == interface }) else {
+            throw Failure(.answer, "\(Printable.line(module)) describes no types of \(interface)")
+        }
+        return contract
+    }
+}
