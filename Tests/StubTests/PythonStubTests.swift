@@ -27,7 +27,7 @@ struct PythonStubTests {
                 ])))
         let stub = PythonStub(contract).text
         let lines = stub.split(separator: "\n")
-        #expect(lines.contains(#"""""ends \"\"\" import evil \\""""""#), "\(stub)")
+        #expect(lines.contains("\"\"\"ends \\\"\\\"\\\" import evil \\\\\"\"\""), "\(stub)")
         #expect(lines.contains(#"    A_IMPORT_EVIL: Final = "a\"\U0000000aimport evil""#), "\(stub)")
         #expect(
             lines.contains(

@@ -78,6 +78,8 @@ public struct Welcome: Sendable {
 
     /// The app's name.
     public var app: String { json["app"]?.string ?? "?" }
+    /// What the broker can do beyond the first version 1 of the protocol.
+    public var features: [String] { json["features"]?.array?.compactMap(\.string) ?? [] }
     /// The app's environment, as `STRATA_ENV` names it; empty for none.
     public var env: String { json["env"]?.string ?? "" }
     /// The names of the app's levels, foundation first.

@@ -30,11 +30,15 @@ enum ContractSource {
     }
 
     /// Asks a module on the bus for its contracts; nil if it has none.
-    static func contracts(of module: String, _ connection: CommandClient) throws(Failure) -> ModuleContracts? {
+    /// - Parameter deadline: How long it may take, in milliseconds; nil is the bus's default.
+    static func contracts(
+        of module: String, _ connection: CommandClient, deadline: UInt64? = nil
+    ) throws(Failure) -> ModuleContracts? {
         let body: [UInt8]
         do throws(Failure) {
             body = try connection.send(
-                Request(to: "bus/contracts", ["module": .string(module)]), "waiting for the contracts of \(module)")
+                Request(to: "bus/contracts", ["module": .string(module)], deadline: deadline),
+                "waiting for the contracts of \(module)")
         } catch {
             if error.code == .unknownAction { return nil }
             guard error.code == .unavailable else { throw error }

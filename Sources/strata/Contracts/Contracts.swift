@@ -4,5 +4,10 @@ import ArgumentParser
 struct Contracts: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Exports contracts as files, and compares them.",
+        discussion: """
+            EXAMPLE
+              strata contracts export contracts
+              strata contracts compare <(git show HEAD:contracts/Catalog.json) contracts/Catalog.json
+            """,
         subcommands: [ExportContracts.self, CompareContracts.self])
 }

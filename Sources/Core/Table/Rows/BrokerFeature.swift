@@ -3,4 +3,6 @@
 public enum BrokerFeature {
     /// Patterns may end in a rest, and the host `*` takes what is left of a scheme.
     public static let restURLs = "rest-urls"
+    /// Versions of interfaces in hello and in `requires`, and `bus/contracts`.
+    public static let contracts = "contracts"
 }
