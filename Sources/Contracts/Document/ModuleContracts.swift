@@ -10,20 +10,32 @@ public struct ModuleContracts: Sendable, Equatable {
     /// The interfaces that it requires as it was built, sorted by name. A contract has only what
     /// the module knows of the interface.
     public var requires: [Contract]
+    /// The Swift names of what stands in the contracts, by JSON pointers into this document:
+    /// `/provides/0/actions/search` is `Shop.Catalog.Search`. Tools find doc comments by them. Empty
+    /// for a module in another language.
+    public var types: [String: String]
 
-    public init(module: Contract, provides: [Contract] = [], requires: [Contract] = []) {
+    public init(
+        module: Contract, provides: [Contract] = [], requires: [Contract] = [], types: [String: String] = [:]
+    ) {
         self.module = module
         self.provides = provides
         self.requires = requires
+        self.types = types
     }
 
     /// Returns the document, with its members in the canonical order.
     public func json() -> JSON {
-        [
-            "module": module.json(),
-            "provides": .array(provides.sorted(by: \.subject.name).map { $0.json() }),
-            "requires": .array(requires.sorted(by: \.subject.name).map { $0.json() }),
+        var members = [
+            JSON.Member("module", module.json()),
+            JSON.Member("provides", .array(provides.sorted(by: \.subject.name).map { $0.json() })),
+            JSON.Member("requires", .array(requires.sorted(by: \.subject.name).map { $0.json() })),
         ]
+        if !types.isEmpty {
+            let sorted = types.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            members.append(JSON.Member("types", .object(sorted.map { JSON.Member($0.key, .string($0.value)) })))
+        }
+        return .object(members)
     }
 
     /// Returns the document's canonical bytes.
@@ -52,7 +64,7 @@ extension ModuleContracts {
     /// - Throws: as from bytes.
     public init(json: JSON) throws(ContractError) {
         let members = try ReadMembers(json, .root, "a module's contracts")
-        try members.refuse(except: ["module", "provides", "requires"], of: "a module's contracts")
+        try members.refuse(except: ["module", "provides", "requires", "types"], of: "a module's contracts")
         guard let own = members["module"] else { throw ContractError(.root, "the member module is missing") }
         let path = ValuePath.root.member("module")
         module = try Contract(json: own, at: path)
@@ -61,6 +73,10 @@ extension ModuleContracts {
         }
         provides = try Self.interfaces("provides", of: members)
         requires = try Self.interfaces("requires", of: members)
+        types = [:]
+        guard let said = members["types"] else { return }
+        let names = try ReadMembers(said, .root.member("types"), "the map of types")
+        for name in names.members { types[name.name] = try names.string(name.name) }
     }
 
     private static func interfaces(_ name: String, of members: ReadMembers) throws(ContractError) -> [Contract] {

@@ -4,7 +4,7 @@ internal import StrataCore
 ///
 /// A step is added without a copy of the steps before it, so a walk over a whole document can carry
 /// its path along.
-indirect enum ValuePath: Sendable {
+public indirect enum ValuePath: Sendable {
     case root
     case member(String, of: ValuePath)
     case element(Int, of: ValuePath)
@@ -13,8 +13,10 @@ indirect enum ValuePath: Sendable {
     /// Any member of a map.
     case members(of: ValuePath)
 
-    func member(_ name: String) -> ValuePath { .member(name, of: self) }
-    func element(_ index: Int) -> ValuePath { .element(index, of: self) }
+    /// Returns the path of a member of this value.
+    public func member(_ name: String) -> ValuePath { .member(name, of: self) }
+    /// Returns the path of an element of this value.
+    public func element(_ index: Int) -> ValuePath { .element(index, of: self) }
 
     /// Longer names are cut.
     private static let longestName = 64
@@ -36,7 +38,7 @@ indirect enum ValuePath: Sendable {
 }
 
 extension ValuePath: CustomStringConvertible {
-    var description: String {
+    public var description: String {
         var steps: [String] = []
         var path = self
         while true {
