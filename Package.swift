@@ -49,6 +49,9 @@ let package = Package(
         .target(
             name: "StrataStubs", dependencies: ["StrataCore", "StrataContracts"], path: "Sources/Stubs",
             swiftSettings: settings),
+        .target(
+            name: "StrataDeriving", dependencies: ["StrataCore", "StrataContracts", "StrataJSON"],
+            path: "Sources/Deriving", swiftSettings: settings),
         .target(name: "StrataJSON", dependencies: ["StrataCore"], path: "Sources/JSONCoding", swiftSettings: settings),
         .target(
             name: "StrataOperator", dependencies: ["StrataCore", "StrataLoop"], path: "Sources/Operator",
@@ -56,7 +59,8 @@ let package = Package(
         .target(
             name: "Strata",
             dependencies: [
-                "StrataCore", "StrataLoop", "StrataJSON", .product(name: "Logging", package: "swift-log"),
+                "StrataCore", "StrataLoop", "StrataJSON", "StrataContracts", "StrataDeriving",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
@@ -139,6 +143,12 @@ let package = Package(
         .testTarget(
             name: "StubTests", dependencies: ["Strata", "StrataCore", "StrataContracts", "StrataStubs"],
             exclude: ["Documents", "Generated"], swiftSettings: settings),
+        .testTarget(
+            name: "DerivingTests",
+            dependencies: [
+                "StrataCore", "StrataContracts", "StrataDeriving", "StrataJSON", "StrataTesting", "TestSupport",
+            ],
+            exclude: ["Documents"], swiftSettings: settings),
         .testTarget(
             name: "JSONCodingTests",
             dependencies: ["StrataCore", "StrataJSON", "StrataTesting", "TestSupport"],
