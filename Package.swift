@@ -164,8 +164,9 @@ let package = Package(
         .testTarget(
             name: "ModuleProcessTests",
             dependencies: [
-                "StrataCore", "StrataLoop", "Strata", "StrataBus", "StrataManifest", "StrataLauncher", "StrataTesting",
-                "SimulatedModules", "TestSupport", .product(name: "CoreMetrics", package: "swift-metrics"),
+                "StrataCore", "StrataLoop", "StrataContracts", "Strata", "StrataBus", "StrataManifest", "StrataLauncher",
+                "StrataTesting", "SimulatedModules", "TestSupport",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),

@@ -11,7 +11,7 @@ extension Exports {
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A) async throws -> A.Reply
     ) {
-        add(A.name, auth: auth) { call, header, body in
+        add(A.name, of: A.self, auth: auth) { call, header, body in
             call.run(A.self, header, body) { request, _ in try await perform(request) }
         }
     }
@@ -20,7 +20,7 @@ extension Exports {
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A) async throws -> Void
     ) where A.Reply == Nothing {
-        add(A.name, auth: auth) { call, header, body in
+        add(A.name, of: A.self, auth: auth) { call, header, body in
             call.run(A.self, header, body) { request, _ in
                 try await perform(request)
                 return Nothing()
@@ -34,7 +34,7 @@ extension Exports {
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A, Call) async throws -> A.Reply
     ) {
-        add(A.name, auth: auth) { call, header, body in
+        add(A.name, of: A.self, auth: auth) { call, header, body in
             let info = Call(header, body, call)
             call.run(A.self, header, body) { request, _ in try await perform(request, info) }
         }
@@ -44,7 +44,7 @@ extension Exports {
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A, Call) async throws -> Void
     ) where A.Reply == Nothing {
-        add(A.name, auth: auth) { call, header, body in
+        add(A.name, of: A.self, auth: auth) { call, header, body in
             let info = Call(header, body, call)
             call.run(A.self, header, body) { request, _ in
                 try await perform(request, info)
@@ -63,7 +63,7 @@ extension Exports {
         _ type: A.Type, auth: Bool = false, blocking label: String?,
         perform: @escaping @Sendable (A) throws -> A.Reply
     ) {
-        add(A.name, auth: auth) { call, header, body in
+        add(A.name, of: A.self, auth: auth) { call, header, body in
             call.run(A.self, header, body) { request, _ in
                 try await Strata.blocking(label: label) { try perform(request) }
             }

@@ -13,14 +13,14 @@ extension Exports {
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A) throws -> A.Reply
     ) {
-        add(A.name, auth: auth) { call, header, body in call.run(A.self, header, body, atOnce: perform) }
+        add(A.name, of: A.self, auth: auth) { call, header, body in call.run(A.self, header, body, atOnce: perform) }
     }
 
     /// Exports an action without a reply, whose handler never waits.
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A) throws -> Void
     ) where A.Reply == Nothing {
-        add(A.name, auth: auth) { call, header, body in
+        add(A.name, of: A.self, auth: auth) { call, header, body in
             call.run(A.self, header, body) {
                 try perform($0)
                 return Nothing()
@@ -33,7 +33,7 @@ extension Exports {
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A, Call) throws -> A.Reply
     ) {
-        add(A.name, auth: auth) { call, header, body in
+        add(A.name, of: A.self, auth: auth) { call, header, body in
             let info = Call(header, body, call)
             call.run(A.self, header, body) { try perform($0, info) }
         }
@@ -43,7 +43,7 @@ extension Exports {
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A, Call) throws -> Void
     ) where A.Reply == Nothing {
-        add(A.name, auth: auth) { call, header, body in
+        add(A.name, of: A.self, auth: auth) { call, header, body in
             let info = Call(header, body, call)
             call.run(A.self, header, body) {
                 try perform($0, info)

@@ -15,7 +15,7 @@ extension Exports {
         _ type: N.Type, object: String? = nil, keep: Keep = .all,
         perform: @escaping @ModuleActor (N) async throws -> Void
     ) {
-        add(Observing(N.name, object: object, keep: keep) { try await perform($0.decode(N.self)) })
+        add(Observing(N.name, of: N.self, object: object, keep: keep) { try await perform($0.decode(N.self)) })
     }
 
     /// Observes a notification with a handler that also receives the `Delivery`.
@@ -23,7 +23,7 @@ extension Exports {
         _ type: N.Type, object: String? = nil, keep: Keep = .all,
         perform: @escaping @ModuleActor (N, Delivery) async throws -> Void
     ) {
-        add(Observing(N.name, object: object, keep: keep) { try await perform($0.decode(N.self), $0) })
+        add(Observing(N.name, of: N.self, object: object, keep: keep) { try await perform($0.decode(N.self), $0) })
     }
 
     /// Observes a notification by name, without a contract.
@@ -61,7 +61,7 @@ extension Exports {
     public mutating func stream<A: StreamingAction, Elements: AsyncSequence>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A) async throws -> Elements
     ) where Elements.Element == A.Element {
-        add(A.name, auth: auth) { call, header, body in
+        add(A.name, of: A.self, auth: auth) { call, header, body in
             call.stream(A.self, header, body, perform)
         }
     }

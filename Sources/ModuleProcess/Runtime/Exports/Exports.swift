@@ -10,16 +10,26 @@ public struct Exports {
 
     struct ActionExport {
         var auth: Bool
+        /// The action's contract; nil if it has none.
+        var member: (any InterfaceMember.Type)?
         var start: Start
     }
 
     struct InterfaceExport {
         var name: String
+        /// The interface's contract; nil if only its name is known.
+        var type: (any Interface.Type)?
         /// Whether each user creates instances of its own.
         var hasInstances = false
         /// The names of the interface's actions and whether calls are authorized; empty if it takes
         /// any action.
         var actions: [(name: String, auth: Bool)] = []
+    }
+
+    /// A notification by name, and its contract if it has one.
+    struct DeclaredNotice {
+        var name: String
+        var type: (any Notice.Type)?
     }
 
     struct URLExport {
@@ -53,45 +63,55 @@ public struct Exports {
     private(set) var events: [(name: String, start: Start)] = []
     private(set) var urls: [URLExport] = []
     private(set) var observations: [Observing] = []
-    private(set) var broadcasts: [String] = []
-    private(set) var reports: [(target: String, names: [String])] = []
-    private(set) var required: [String] = []
+    private(set) var broadcasts: [DeclaredNotice] = []
+    private(set) var reports: [(target: String, notices: [DeclaredNotice])] = []
+    private(set) var required: [(name: String, type: (any Interface.Type)?)] = []
 
     init() {}
 
     /// Adds an action.
-    mutating func add(_ name: ActionName, auth: Bool, start: @escaping Start) {
+    /// - Parameter member: The action's contract; nil if it has none.
+    mutating func add(
+        _ name: ActionName, of member: (any InterfaceMember.Type)? = nil, auth: Bool, start: @escaping Start
+    ) {
         let interface = Name.withoutRouterSuffix(name.interface)
         precondition(
             instances[interface] == nil,
             "\(name) is exported beside the instances of \(interface): list it with their actions")
-        add("\(interface)/\(name.action)", interface, name.action, ActionExport(auth: auth, start: start))
+        let export = ActionExport(auth: auth, member: member, start: start)
+        add("\(interface)/\(name.action)", interface, name.owner, name.action, export)
     }
 
     /// Adds an interface whose instances each user creates.
     mutating func add(
-        instances interface: String, _ objects: any InstanceSet, _ list: [(name: String, export: ActionExport)]
+        instances interface: String, of type: (any Interface.Type)?, _ objects: any InstanceSet,
+        _ list: [(name: String, export: ActionExport)]
     ) {
         precondition(
             !interfaces.contains { $0.name == interface }, "\(interface) is exported twice: export it once")
-        for action in list { add("\(interface)#/\(action.name)", interface, action.name, action.export) }
+        for action in list { add("\(interface)#/\(action.name)", interface, type, action.name, action.export) }
         interfaces[interfaces.count - 1].hasInstances = true
         instances[interface] = objects
     }
 
-    private mutating func add(_ key: String, _ interface: String, _ action: String, _ export: ActionExport) {
+    private mutating func add(
+        _ key: String, _ interface: String, _ type: (any Interface.Type)?, _ action: String, _ export: ActionExport
+    ) {
         precondition(actions[key] == nil, "the action \(key) is exported twice: export it once")
         precondition(
             Name.isInterface(interface) && (action.isEmpty || Name.isAction(action)),
             "\(key) is not an action's name: write Interface/action, with letters, digits, dots, - and _")
         actions[key] = export
-        let index = provide(interface)
+        let index = provide(interface, type)
         if !action.isEmpty { interfaces[index].actions.append((action, export.auth)) }
     }
 
-    private mutating func provide(_ interface: String) -> Int {
-        if let index = interfaces.firstIndex(where: { $0.name == interface }) { return index }
-        interfaces.append(InterfaceExport(name: interface))
+    private mutating func provide(_ interface: String, _ type: (any Interface.Type)?) -> Int {
+        if let index = interfaces.firstIndex(where: { $0.name == interface }) {
+            if interfaces[index].type == nil { interfaces[index].type = type }
+            return index
+        }
+        interfaces.append(InterfaceExport(name: interface, type: type))
         return interfaces.count - 1
     }
 
@@ -108,7 +128,7 @@ public struct Exports {
     /// Merges an offer that was made at run time.
     mutating func merge(_ later: Exports) {
         for interface in later.interfaces {
-            let index = provide(interface.name)
+            let index = provide(interface.name, interface.type)
             let names = Set(interface.actions.map(\.name))
             interfaces[index].hasInstances = interface.hasInstances
             interfaces[index].actions.removeAll { names.contains($0.name) }
@@ -130,31 +150,39 @@ public struct Exports {
 
     // MARK: Declarations
 
-    /// Declares that this module calls an interface.
-    public mutating func requires(_ interface: any Interface.Type) { requires(interface.name) }
+    /// Declares that this module calls an interface, in the version that it was built with.
+    public mutating func requires(_ interface: any Interface.Type) { required.append((interface.name, interface)) }
 
-    /// Declares that this module calls an interface, by name.
-    public mutating func requires(_ interface: String) { required.append(interface) }
+    /// Declares that this module calls an interface, by name, in any version.
+    public mutating func requires(_ interface: String) { required.append((interface, nil)) }
 
     /// Declares that this module broadcasts a notification. It informs readers and `strata check`;
     /// under `calls: declared`, only the module's row in the manifest counts.
-    public mutating func broadcasts(_ notice: any Broadcast.Type) { broadcasts(notice.name) }
+    public mutating func broadcasts(_ notice: any Broadcast.Type) {
+        broadcasts.append(DeclaredNotice(name: notice.name, type: notice))
+    }
 
     /// Declares that this module broadcasts a notification by name. It informs readers and `strata
     /// check`.
-    public mutating func broadcasts(_ name: String) { broadcasts.append(name) }
+    public mutating func broadcasts(_ name: String) { broadcasts.append(DeclaredNotice(name: name)) }
 
     /// Declares that this module reports a notification. It informs readers and `strata check`;
     /// under `calls: declared`, only the module's row in the manifest counts.
-    public mutating func reports(_ notice: any Report.Type, to module: String) { reports(notice.name, to: module) }
+    public mutating func reports(_ notice: any Report.Type, to module: String) {
+        add(report: DeclaredNotice(name: notice.name, type: notice), to: module)
+    }
 
     /// Declares that this module reports a notification by name. It informs readers and `strata
     /// check`.
     public mutating func reports(_ name: String, to module: String) {
+        add(report: DeclaredNotice(name: name), to: module)
+    }
+
+    private mutating func add(report notice: DeclaredNotice, to module: String) {
         if let index = reports.firstIndex(where: { $0.target == module }) {
-            reports[index].names.append(name)
+            reports[index].notices.append(notice)
         } else {
-            reports.append((module, [name]))
+            reports.append((module, [notice]))
         }
     }
 }

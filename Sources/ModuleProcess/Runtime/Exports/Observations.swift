@@ -40,14 +40,18 @@ struct Observations {
 @ModuleActor
 final class Observing {
     let name: String
+    /// The notification's contract; nil if it has none.
+    let type: (any Notice.Type)?
     let object: String?
     let keep: Keep
     let handle: @ModuleActor (Delivery) async throws -> Void
 
     init(
-        _ name: String, object: String?, keep: Keep, handle: @escaping @ModuleActor (Delivery) async throws -> Void
+        _ name: String, of type: (any Notice.Type)? = nil, object: String?, keep: Keep,
+        handle: @escaping @ModuleActor (Delivery) async throws -> Void
     ) {
         self.name = name
+        self.type = type
         self.object = object
         self.keep = keep
         self.handle = handle

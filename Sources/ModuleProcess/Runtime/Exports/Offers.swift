@@ -13,8 +13,13 @@ final class Registered {
 final class Offers {
     /// The merged exports that are in force.
     private(set) var exports: Exports {
-        didSet { actions = ActionTable(exports) }
+        didSet {
+            actions = ActionTable(exports)
+            contracts = nil
+        }
     }
+    /// The answer to `module/contracts`; nil until they are asked for.
+    var contracts: Result<[UInt8], ContractFailure>?
     @exclusivity(unchecked)  // because each call reads it, on one thread
     private(set) var actions: ActionTable
     private let first: Exports

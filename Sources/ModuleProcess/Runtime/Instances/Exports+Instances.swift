@@ -28,7 +28,7 @@ extension Exports {
         released: @escaping @ModuleActor (Object) async throws -> Void = { _ in },
         actions: @ModuleActor (inout InstanceActions<Object>) -> Void
     ) {
-        instances(of: interface.name, most: most, make: make, released: released, actions: actions)
+        add(instances: interface.name, of: interface, most: most, make: make, released: released, actions: actions)
     }
 
     /// Exports an interface with instances by name, without a contract.
@@ -38,12 +38,21 @@ extension Exports {
         released: @escaping @ModuleActor (Object) async throws -> Void = { _ in },
         actions: @ModuleActor (inout InstanceActions<Object>) -> Void
     ) {
+        add(instances: interface, of: nil, most: most, make: make, released: released, actions: actions)
+    }
+
+    private mutating func add<Object: AnyObject>(
+        instances interface: String, of type: (any Interface.Type)?, most: Int,
+        make: @escaping @ModuleActor (NewInstance) throws -> Object,
+        released: @escaping @ModuleActor (Object) async throws -> Void,
+        actions: @ModuleActor (inout InstanceActions<Object>) -> Void
+    ) {
         let name = Name.withoutRouterSuffix(interface)
         let objects = InstanceObjects(name, most: most, make: make, released: released)
         var list = InstanceActions(name, objects)
         actions(&list)
         precondition(
             !list.actions.isEmpty, "\(name) is exported with instances and no action: list its actions")
-        add(instances: name, objects, list.actions)
+        add(instances: name, of: type, objects, list.actions)
     }
 }

@@ -12,7 +12,7 @@ extension InstanceActions {
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A) throws -> A.Reply
     ) {
-        add(A.name, auth: auth) { object, call, header, body in
+        add(A.name, of: A.self, auth: auth) { object, call, header, body in
             call.run(A.self, header, body, atOnce: { try perform(object, $0) })
         }
     }
@@ -21,7 +21,7 @@ extension InstanceActions {
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A) throws -> Void
     ) where A.Reply == Nothing {
-        add(A.name, auth: auth) { object, call, header, body in
+        add(A.name, of: A.self, auth: auth) { object, call, header, body in
             call.run(
                 A.self, header, body,
                 atOnce: {
@@ -36,7 +36,7 @@ extension InstanceActions {
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A, Call) throws -> A.Reply
     ) {
-        add(A.name, auth: auth) { object, call, header, body in
+        add(A.name, of: A.self, auth: auth) { object, call, header, body in
             let info = Call(header, body, call)
             call.run(A.self, header, body, atOnce: { try perform(object, $0, info) })
         }
@@ -46,7 +46,7 @@ extension InstanceActions {
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A, Call) throws -> Void
     ) where A.Reply == Nothing {
-        add(A.name, auth: auth) { object, call, header, body in
+        add(A.name, of: A.self, auth: auth) { object, call, header, body in
             let info = Call(header, body, call)
             call.run(
                 A.self, header, body,

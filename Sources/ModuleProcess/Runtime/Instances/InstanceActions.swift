@@ -25,7 +25,7 @@ public struct InstanceActions<Object: AnyObject> {
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A) async throws -> A.Reply
     ) {
-        add(A.name, auth: auth) { object, call, header, body in
+        add(A.name, of: A.self, auth: auth) { object, call, header, body in
             call.run(A.self, header, body) { request, _ in try await perform(object, request) }
         }
     }
@@ -34,7 +34,7 @@ public struct InstanceActions<Object: AnyObject> {
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A) async throws -> Void
     ) where A.Reply == Nothing {
-        add(A.name, auth: auth) { object, call, header, body in
+        add(A.name, of: A.self, auth: auth) { object, call, header, body in
             call.run(A.self, header, body) { request, _ in
                 try await perform(object, request)
                 return Nothing()
@@ -47,7 +47,7 @@ public struct InstanceActions<Object: AnyObject> {
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A, Call) async throws -> A.Reply
     ) {
-        add(A.name, auth: auth) { object, call, header, body in
+        add(A.name, of: A.self, auth: auth) { object, call, header, body in
             let info = Call(header, body, call)
             call.run(A.self, header, body) { request, _ in try await perform(object, request, info) }
         }
@@ -57,7 +57,7 @@ public struct InstanceActions<Object: AnyObject> {
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A, Call) async throws -> Void
     ) where A.Reply == Nothing {
-        add(A.name, auth: auth) { object, call, header, body in
+        add(A.name, of: A.self, auth: auth) { object, call, header, body in
             let info = Call(header, body, call)
             call.run(A.self, header, body) { request, _ in
                 try await perform(object, request, info)
@@ -95,7 +95,7 @@ public struct InstanceActions<Object: AnyObject> {
     public mutating func stream<A: StreamingAction, Elements: AsyncSequence>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A) async throws -> Elements
     ) where Elements.Element == A.Element {
-        add(A.name, auth: auth) { object, call, header, body in
+        add(A.name, of: A.self, auth: auth) { object, call, header, body in
             call.stream(A.self, header, body) { try await perform(object, $0) }
         }
     }
@@ -114,17 +114,21 @@ public struct InstanceActions<Object: AnyObject> {
         }
     }
 
-    mutating func add(_ name: ActionName, auth: Bool, start: @escaping Start) {
+    mutating func add(
+        _ name: ActionName, of member: (any InterfaceMember.Type)? = nil, auth: Bool, start: @escaping Start
+    ) {
         precondition(
             Name.withoutRouterSuffix(name.interface) == interface,
             "\(name) is listed as an action of \(interface), and belongs to another interface")
-        add(name.action, auth: auth, start: start)
+        add(name.action, of: member, auth: auth, start: start)
     }
 
     /// - Parameter name: The action's own name.
-    private mutating func add(_ name: String, auth: Bool, start: @escaping Start) {
+    private mutating func add(
+        _ name: String, of member: (any InterfaceMember.Type)? = nil, auth: Bool, start: @escaping Start
+    ) {
         let objects = objects
-        let export = Exports.ActionExport(auth: auth) { call, header, body in
+        let export = Exports.ActionExport(auth: auth, member: member) { call, header, body in
             let object: Object
             // At once: a call's object must exist before a later release is read.
             do { object = try objects.object(for: header) } catch {

@@ -22,6 +22,8 @@ extension ModuleRuntime {
                 return
             }
             call.reply(answer.encoded())
+        } else if action.equals("contracts") {
+            describeContracts(call)
         } else if action.equals("retiring") {
             retire(call)
         } else if action.equals("released") {

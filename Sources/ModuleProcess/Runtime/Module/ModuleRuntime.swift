@@ -26,7 +26,7 @@ package final class ModuleRuntime {
     private(set) var module: (any Module)?
     @exclusivity(unchecked)  // because each call reads it, on one thread
     private(set) var offers = Offers()
-    private let makeModule: @ModuleActor (Bus) throws -> any Module
+    let moduleType: any Module.Type
     private let onExit: (Int32, String?) -> Void
 
     let connection: BusConnection
@@ -59,19 +59,12 @@ package final class ModuleRuntime {
         level = type.level
         self.configuration = configuration
         self.onExit = onExit
-        makeModule = { try type.init(bus: $0) }
+        moduleType = type
         connection = BusConnection(socket: configuration.socket, surroundings)
         connection.greet = { [unowned self] in self.greet($0) }
         connection.onLost = { [unowned self] in self.connectionLost() }
         connection.onEnd = { [unowned self] in self.connectionEnded($0) }
         backgrounds.onFatalFailure = { [weak self] in self?.fail($0) }
-    }
-
-    /// Returns the module's hello as JSON.
-    static func describe<M: Module>(_ type: M.Type) throws -> String {
-        let runtime = ModuleRuntime(type, Configuration(socket: "")) { _, _ in }
-        try runtime.make()
-        return runtime.hello(resumed: false).description
     }
 
     /// Creates the module and connects.
@@ -85,8 +78,9 @@ package final class ModuleRuntime {
         connection.connect()
     }
 
-    private func make() throws {
-        let module = try makeModule(Bus(self))
+    /// Creates the module, and takes its exports.
+    func make() throws {
+        let module = try moduleType.init(bus: Bus(self))
         var exports = Exports()
         try module.register(&exports)
         offers = Offers(exports)

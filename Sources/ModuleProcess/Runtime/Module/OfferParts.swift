@@ -154,12 +154,17 @@ enum HelloBody {
         }
         add("urls", exports.urls.map(\.json))
         add("observes", observations.map(\.json))
-        add("broadcasts", exports.broadcasts.map(JSON.string))
+        add("broadcasts", exports.broadcasts.map { .string($0.name) })
         if !exports.reports.isEmpty {
-            add("reports", .object(exports.reports.map { JSON.Member($0.target, .array($0.names.map(JSON.string))) }))
+            let reports = exports.reports.map { report in
+                JSON.Member(report.target, .array(report.notices.map { .string($0.name) }))
+            }
+            add("reports", .object(reports))
         }
         add("events", exports.events.map { .string($0.name) })
-        add("requires", exports.required.map(JSON.string))
+        add(
+            "requires",
+            exports.required.map { .string(RequiredInterface(name: $0.name, version: $0.type?.version).description) })
         if resumed { add("resumed", true) }
         add("retiring", true)
         return .object(members)
@@ -168,10 +173,13 @@ enum HelloBody {
 
 extension Exports.InterfaceExport {
     var json: JSON {
-        let instances: JSON = hasInstances ? "multiple" : "single"
-        guard !actions.isEmpty else { return ["instances": instances] }
-        let actions = actions.map { JSON.Member($0.name, $0.auth ? ["auth": true] : [:]) }
-        return .object([JSON.Member("instances", instances), JSON.Member("actions", .object(actions))])
+        var members = [JSON.Member("instances", hasInstances ? "multiple" : "single")]
+        if let version = type?.version { members.append(JSON.Member("version", .string("\(version)"))) }
+        if !actions.isEmpty {
+            let actions = actions.map { JSON.Member($0.name, $0.auth ? ["auth": true] : [:]) }
+            members.append(JSON.Member("actions", .object(actions)))
+        }
+        return .object(members)
     }
 }
 

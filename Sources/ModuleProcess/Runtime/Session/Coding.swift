@@ -1,3 +1,4 @@
+internal import StrataContracts
 internal import StrataCore
 internal import StrataJSON
 
@@ -98,13 +99,13 @@ extension DecodingError {
     func sentence(naming member: String? = nil) -> String {
         switch self {
         case .keyNotFound(let key, let context):
-            return "\(Self.path(context.codingPath + [key])) is missing"
-        case .valueNotFound(_, let context):
-            return "\(Self.path(context.codingPath)) is null, and must not be"
+            return "\(Self.path(context.codingPath + [key])): expected a value, found nothing"
+        case .valueNotFound(let type, let context):
+            return "\(Self.path(context.codingPath)): expected \(Self.name(of: type)), found null"
         case .typeMismatch(let type, let context):
             let wanted = Self.name(of: type) + (member.map { " with `\($0)`" } ?? "")
-            let found = Self.found(context.debugDescription).map { ", and is \($0)" } ?? ": \(context.debugDescription)"
-            return "\(Self.path(context.codingPath)) must be \(wanted)\(found)"
+            let found = Self.found(context.debugDescription).map { ", found \($0)" } ?? ": \(context.debugDescription)"
+            return "\(Self.path(context.codingPath)): expected \(wanted)\(found)"
         case .dataCorrupted(let context):
             return "\(Self.path(context.codingPath)) can't be read: \(context.debugDescription)"
         @unknown default: return "\(self)"
@@ -117,7 +118,7 @@ extension DecodingError {
         case is [Any].Type: "an array"
         case is String.Type: "a string"
         case is Bool.Type: "true or false"
-        case is any FixedWidthInteger.Type: "a whole number"
+        case is any FixedWidthInteger.Type: "an integer"
         case is any BinaryFloatingPoint.Type: "a number"
         default: "\(type)"
         }
@@ -134,17 +135,9 @@ extension DecodingError {
         return kinds.first { description.hasSuffix(" but found \($0.key) instead.") }?.value
     }
 
-    private static func path(_ keys: [any CodingKey]) -> String {
-        guard !keys.isEmpty else { return "the body" }
-        var path = ""
-        for key in keys {
-            if let index = key.intValue {
-                path += "[\(index)]"
-            } else {
-                path += path.isEmpty ? key.stringValue : ".\(key.stringValue)"
-            }
-        }
-        return "`\(path)`"
+    /// Returns a place in the body: `$.items[3].name`.
+    private static func path(_ keys: [any CodingKey]) -> ValuePath {
+        keys.reduce(.root) { path, key in key.intValue.map(path.element) ?? path.member(key.stringValue) }
     }
 }
 

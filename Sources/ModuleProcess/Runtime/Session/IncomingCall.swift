@@ -127,6 +127,9 @@ final class IncomingCall: CallScope {
 
     func reply(_ body: [UInt8]) { Body.bytes(body).withUnsafeBytes { reply($0) } }
 
+    /// The bytes that a reply may have.
+    var longestReply: Int { session?.longestReply ?? 0 }
+
     func reply(encoding value: some Encodable) throws {
         try Coding.withEncoded(value) { reply($0) }
     }

@@ -178,9 +178,12 @@ final class Session {
     /// The names of the running calls, as in logs.
     var unfinished: [String] { incoming.values.map(\.name) }
 
+    /// The bytes that the body of an answer may have.
+    var longestReply: Int { Int(limits.frame) - 1024 }
+
     func answer(_ call: IncomingCall, _ body: UnsafeRawBufferPointer) {
         guard isOpen, let id = call.id else { return }
-        guard body.count <= Int(limits.frame) - 1024 else {
+        guard body.count <= longestReply else {
             answer(
                 call,
                 error: BusError(
@@ -194,7 +197,7 @@ final class Session {
 
     func answer(partOf call: IncomingCall, _ body: UnsafeRawBufferPointer) throws(ModuleError) {
         guard isOpen, let id = call.id else { return }
-        guard body.count <= Int(limits.frame) - 1024 else {
+        guard body.count <= longestReply else {
             throw ModuleError(
                 .failed,
                 "an element of \(call.name) has \(body.count) bytes, and a frame may have \(limits.frame)")

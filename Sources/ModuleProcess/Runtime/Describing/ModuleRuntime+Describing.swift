@@ -1,0 +1,44 @@
+internal import StrataContracts
+internal import StrataCore
+
+extension ModuleRuntime {
+    /// Returns the module's hello as JSON, with its contracts: what `--describe` prints.
+    static func describe<M: Module>(_ type: M.Type) throws -> String {
+        let runtime = ModuleRuntime(type, Configuration(socket: "")) { _, _ in }
+        try runtime.make()
+        let contracts = try ContractBuilder(runtime.contractOutline, checks: true).contracts
+        let described = [JSON.Member("contracts", contracts.json())]
+        return JSON.object((runtime.hello(resumed: false).object ?? []) + described).description
+    }
+
+    /// Answers `module/contracts`. They are derived when they are first asked for, beside the loop, and
+    /// kept until the exports change.
+    func describeContracts(_ call: IncomingCall) {
+        call.run { [unowned self] call in
+            let body = try await contracts()
+            let most = call.longestReply
+            guard body.count <= most else {
+                throw ModuleError(
+                    .failed,
+                    "the contracts of \(name) have \(body.count) bytes, and a frame has room for \(most): raise "
+                        + "limits.frame in the manifest, or ask the program with --describe")
+            }
+            call.reply(body)
+        }
+    }
+
+    private func contracts() async throws -> [UInt8] {
+        if let contracts = offers.contracts { return try contracts.get() }
+        let (outline, actions) = (contractOutline, offers.actions)
+        let contracts = try await blocking {
+            Result { () throws(ContractFailure) in try ContractBuilder(outline).contracts.json().encoded() }
+        }
+        // Unless something else is exported meanwhile.
+        if actions === offers.actions { offers.contracts = contracts }
+        return try contracts.get()
+    }
+
+    private var contractOutline: ContractOutline {
+        ContractOutline(name, moduleType, offers.exports, observations.all)
+    }
+}
