@@ -142,7 +142,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "StubTests", dependencies: ["Strata", "StrataCore", "StrataContracts", "StrataStubs"],
-            exclude: ["Documents", "Generated"], swiftSettings: settings),
+            exclude: ["Documents", "Generated/library.py"], swiftSettings: settings),
         .testTarget(
             name: "DerivingTests",
             dependencies: [
