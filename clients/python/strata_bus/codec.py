@@ -1,66 +1,49 @@
 """The codec: JSON values to bytes, frames to bytes, and back."""
 
+import dataclasses
 import json
 import struct
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 from .errors import BusError, Root
 from .limits import EXCESS, LIMITS
+from .parsing import decode, headers
 
 encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _lengths = struct.Struct(">II")
 
 
-def _refuse_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no JSON")
+def _wire_value(value: Any) -> Any:
+    """Returns the JSON value of a dataclass, or of a class that says its schema itself. Raises TypeError."""
+    cls = type(value)
+    if not dataclasses.is_dataclass(cls) and not hasattr(cls, "contract_schema"):
+        raise TypeError(f"a value of the type {cls.__qualname__} can't be written as JSON: make it a dataclass")
+    from .contracts.planning import plan_of
+    from .contracts.problems import Mismatch
+
+    try:
+        return plan_of(cls).encode(value)
+    except Mismatch as problem:
+        raise TypeError(str(problem)) from None
 
 
-def _unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Returns an object's members as a dictionary. Raises ValueError if a name comes twice."""
-    value = dict(members)
-    if len(value) == len(members):
-        return value
-    seen: set[str] = set()
-    for name, _ in members:
-        if name in seen:
-            break
-        seen.add(name)
-    raise ValueError(f"the name {name!r} is there twice")
-
-
-# The broker has already refused headers in which a name comes twice. In a body, another reader
-# might take the other value.
-_headers = json.JSONDecoder(parse_constant=_refuse_constant)
-_bodies = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_unique)
+_body_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_wire_value)
 
 
 def encode(value: Any) -> bytes:
-    """Returns the bytes of a body; `None` is an empty one. Raises ValueError."""
+    """Returns the bytes of a body; `None` is an empty one. Dataclasses are written by their types.
+
+    Raises ValueError.
+    """
     if value is None:
         return b""
     try:
-        return encoder.encode(value).encode()
+        return _body_encoder.encode(value).encode()
     except RecursionError:
         raise ValueError("it is nested too deep") from None
     except TypeError as error:
         raise ValueError(str(error)) from None
-
-
-def decode(body: bytes, decoder: json.JSONDecoder = _bodies) -> Any:
-    """Returns the value of a body. Raises ValueError, which says where the JSON is wrong."""
-    if not body:
-        return None
-    text = body.decode()
-    try:
-        try:
-            # `decode` only adds a search for white space around the value.
-            value, end = decoder.raw_decode(text)
-            return value if end == len(text) else decoder.decode(text)
-        except json.JSONDecodeError:
-            return decoder.decode(text)
-    except RecursionError:
-        raise ValueError("it is nested too deep") from None
 
 
 def decode_answer(body: bytes) -> Any:
@@ -149,7 +132,7 @@ class FrameDecoder:
     @staticmethod
     def _header(data: bytes) -> dict[str, Any]:
         try:
-            header = decode(data, _headers)
+            header = decode(data, headers)
         except ValueError as error:
             raise BusError("bad-header", f"a header is no JSON: {error}", ran="no") from None
         if not isinstance(header, dict) or not isinstance(header.get("kind"), str):

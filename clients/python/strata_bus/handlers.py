@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .codec import decode
 from .measurements import Measurement, Series
+from .parsing import decode
 from .spans import Span
 
 if TYPE_CHECKING:

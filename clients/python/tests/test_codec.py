@@ -8,7 +8,7 @@ from typing import Any
 
 import support
 from support import strata_bus
-from strata_bus.codec import decode
+from strata_bus.parsing import decode
 
 FRAMES = [
     ({"kind": "call", "id": 1, "to": "bus/hello"}, b'{"protocol":1}'),
