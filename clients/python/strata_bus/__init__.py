@@ -16,7 +16,9 @@ It needs Python 3.11 or newer and nothing else, and runs on asyncio.
 The guide is README.md in the package's folder of the repository; the protocol is docs/protocol.md.
 """
 
+from .annotations import Format, Length, Pattern, Range, WireName
 from .background import Retry
+from .client import Client
 from .codec import FrameDecoder, encode_frame
 from .errors import BusError, Root
 from .handlers import Call, Context, Last, Notice
@@ -27,10 +29,10 @@ from .observers import Observation
 from .offers import Offer
 from .operator import Operator
 from .registrations import Registration
-from .streams import Stream
+from .streams import Stream, TypedStream
 
 __all__ = [
-    "BusError", "Call", "Context", "Counter", "FrameDecoder", "Gauge", "Instance", "Instances", "Last",
-    "Metrics", "Module", "NewInstance", "Notice", "Observation", "Offer", "Operator", "Registration", "Retry", "Root",
-    "Stream", "Timer", "encode_frame",
+    "BusError", "Call", "Client", "Context", "Counter", "Format", "FrameDecoder", "Gauge", "Instance", "Instances",
+    "Last", "Length", "Metrics", "Module", "NewInstance", "Notice", "Observation", "Offer", "Operator", "Pattern",
+    "Range", "Registration", "Retry", "Root", "Stream", "Timer", "TypedStream", "WireName", "encode_frame",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ import functools
 import math
 import socket
 import struct
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from .checks import checked_meta, checked_name, encode_params, milliseconds
 from .codec import decode_answer
@@ -15,7 +15,9 @@ from .errors import BusError, outcome
 from .handlers import Context, serving
 from .limits import BACKLOG, CREDIT, DEADLINE, MOST_WAITING
 from .measurements import Measurement
-from .streams import Parts, Stream
+from .streams import Parts, Stream, TypedStream
+
+ReplyT = TypeVar("ReplyT")
 
 
 class Bus:
@@ -37,11 +39,38 @@ class Bus:
         self._waiting = 0
         self.context = Context({}, [])
 
+    @overload
     async def call(
         self,
         to: str,
         params: Any = None,
         *,
+        reply: type[ReplyT],
+        deadline: float | None = None,
+        meta: dict[str, Any] | None = None,
+        trace: str | None = None,
+        skip_auth: bool = False,
+    ) -> ReplyT: ...
+
+    @overload
+    async def call(
+        self,
+        to: str,
+        params: Any = None,
+        *,
+        reply: Any = None,
+        deadline: float | None = None,
+        meta: dict[str, Any] | None = None,
+        trace: str | None = None,
+        skip_auth: bool = False,
+    ) -> Any: ...
+
+    async def call(
+        self,
+        to: str,
+        params: Any = None,
+        *,
+        reply: Any = None,
         deadline: float | None = None,
         meta: dict[str, Any] | None = None,
         trace: str | None = None,
@@ -52,6 +81,9 @@ class Bus:
         Partial replies are dropped; `stream` yields them.
 
         Args:
+            params: JSON, or a dataclass.
+            reply: the type of the reply, such as a dataclass. It is `failed` if the reply isn't one.
+                None returns the JSON's value.
             deadline: seconds, 30 by default; `math.inf` for none.
             meta: an object that is sent along, at most 4 KiB.
             trace: a traceparent.
@@ -60,7 +92,12 @@ class Bus:
         header: dict[str, Any] = {"kind": "call", "id": 0, "to": to}
         if skip_auth:
             header["auth"] = "skip"
-        return await self._ask(header, params, deadline, meta, trace)
+        value = await self._ask(header, params, deadline, meta, trace)
+        if reply is None:
+            return value
+        from .typed import decoded_reply
+
+        return decoded_reply(to, reply, value)
 
     async def open(
         self, url: str, *, deadline: float | None = None, meta: dict[str, Any] | None = None, trace: str | None = None
@@ -72,11 +109,40 @@ class Bus:
         """Returns whether a module that takes the URL runs or can be started."""
         return bool((await self.call("bus/canOpen", {"url": url}))["open"])
 
+    @overload
     def stream(
         self,
         to: str,
         params: Any = None,
         *,
+        element: type[ReplyT],
+        deadline: float | None = None,
+        credit: int = CREDIT,
+        meta: dict[str, Any] | None = None,
+        trace: str | None = None,
+        skip_auth: bool = False,
+    ) -> TypedStream[ReplyT]: ...
+
+    @overload
+    def stream(
+        self,
+        to: str,
+        params: Any = None,
+        *,
+        element: Any = None,
+        deadline: float | None = None,
+        credit: int = CREDIT,
+        meta: dict[str, Any] | None = None,
+        trace: str | None = None,
+        skip_auth: bool = False,
+    ) -> Stream: ...
+
+    def stream(
+        self,
+        to: str,
+        params: Any = None,
+        *,
+        element: Any = None,
         deadline: float | None = None,
         credit: int = CREDIT,
         meta: dict[str, Any] | None = None,
@@ -86,13 +152,19 @@ class Bus:
         """Calls an action that answers with a stream: `async for part in bus.stream(…)`.
 
         Args:
+            element: the type of a partial reply; None yields the JSON's values.
             deadline: seconds for each step.
             credit: how many partial replies are read ahead.
         """
         header: dict[str, Any] = {"kind": "call", "id": 0, "to": to, "credit": credit}
         if skip_auth:
             header["auth"] = "skip"
-        return Stream(functools.partial(self._begin, header, params, deadline, meta, trace), credit)
+        begin = functools.partial(self._begin, header, params, deadline, meta, trace)
+        if element is None:
+            return Stream(begin, credit)
+        from .typed import decoded_reply
+
+        return TypedStream[Any](begin, credit, functools.partial(decoded_reply, to, element))
 
     def open_stream(
         self,
@@ -125,7 +197,8 @@ class Bus:
         header: dict[str, Any] = {"kind": "report", "id": 0, "to": to, "name": checked_name(name)}
         if object is not None:
             header["object"] = object
-        return int((await self._ask(header, params, deadline, meta, trace))["observers"])
+        content = self._content("reports", name, params)
+        return int((await self._ask(header, content, deadline, meta, trace))["observers"])
 
     async def emit(
         self, event: str, params: Any = None, *, policy: str = "notify", deadline: float = 5.0, trace: str | None = None
@@ -141,6 +214,10 @@ class Bus:
         return answer
 
     # -- how requests are sent
+
+    def _content(self, kind: str, name: str, value: Any) -> Any:
+        """Returns a notification's content as JSON. Operators declare no types."""
+        return value
 
     async def _ask(
         self,

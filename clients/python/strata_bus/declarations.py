@@ -1,11 +1,16 @@
 """`Declarations`: what a module says of itself before it connects, besides its observers."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .checks import checked_name
+from .declared import DeclaredNotice
 from .handlers import CallHandler, CallHandlerT, FunctionT
 from .offers import Offer
+from .versions import checked_version
+
+if TYPE_CHECKING:
+    from .contracts.contract import Contract
 
 
 class Declarations(Offer):
@@ -16,7 +21,11 @@ class Declarations(Offer):
         self._events: dict[str, CallHandler] = {}
         self._broadcasts: list[str] = []
         self._reports: dict[str, list[str]] = {}
+        self._sent: dict[str, dict[str, DeclaredNotice]] = {"broadcasts": {}, "reports": {}}
+        """What is declared of the notifications that it sends, by kind and name."""
         self._requires: list[str] = []
+        self._required: list[Contract] = []
+        """The contracts that it requires, as it was built with them."""
         self._steps: dict[str, Callable[..., Any]] = {}
 
     def event(self, name: str) -> Callable[[CallHandlerT], CallHandlerT]:
@@ -31,17 +40,75 @@ class Declarations(Offer):
 
         return register
 
-    def requires(self, *interfaces: str) -> None:
-        """Declares which interfaces it calls; for people and for `strata check`."""
-        self._requires += interfaces
+    def requires(self, *interfaces: str | type[Any]) -> None:
+        """Declares which interfaces it calls; for people and for `strata check`.
 
-    def broadcasts(self, *names: str) -> None:
-        """Declares what it broadcasts; for people and for `strata check`."""
-        self._broadcasts += names
+        An interface is `"Storage"`, or `"Storage@2.1"` with the version that the module was built
+        with: the app may enforce that a later provider still serves it. A class with a `contract`,
+        such as a generated client, says both, and what it expects of the interface.
+        """
+        for interface in interfaces:
+            if not isinstance(interface, str):
+                from .contracts.reading import read_contract
 
-    def reports(self, to: str, *names: str) -> None:
-        """Declares what it reports to a module; for people and for `strata check`."""
-        self._reports.setdefault(to, []).extend(names)
+                contract = read_contract(interface.contract)
+                if contract.interface is None:
+                    raise ValueError(f"{interface.__qualname__} has the contract of a module, not of an interface")
+                self._required.append(contract)
+                interface = contract.interface + (f"@{contract.version}" if contract.version else "")
+            name, at, version = interface.partition("@")
+            self._requires.append(name + (f"@{checked_version(version)}" if at else ""))
+
+    def broadcasts(
+        self, *names: Any, doc: str | None = None, deprecated: bool = False, interface: str | None = None
+    ) -> None:
+        """Declares what it broadcasts, for its contract and for `strata check`.
+
+        The type of a content follows the name: `broadcasts("storage.changed", Changed)`. What the
+        module then broadcasts under this name must be of the type.
+
+        Args:
+            names: names, each with or without the type of its content.
+            doc: what the notifications mean.
+            deprecated: whether new observers should do without them.
+            interface: the interface whose contract has them, too.
+        """
+        self._broadcasts += self._declare("broadcasts", names, doc, deprecated, interface)
+
+    def reports(
+        self, to: str, *names: Any, doc: str | None = None, deprecated: bool = False, interface: str | None = None
+    ) -> None:
+        """Declares what it reports to a module, as `broadcasts` does."""
+        self._reports.setdefault(to, []).extend(self._declare("reports", names, doc, deprecated, interface))
+
+    def _declare(
+        self, kind: str, names: tuple[Any, ...], doc: str | None, deprecated: bool, interface: str | None
+    ) -> list[str]:
+        """Returns the names that are among the names and types."""
+        declared: list[str] = []
+        for index, name in enumerate(names):
+            if not isinstance(name, str):
+                if not index or not isinstance(names[index - 1], str):
+                    raise ValueError(f"{name!r} follows no name: a name comes first, then the type of its content")
+                continue
+            content = names[index + 1] if index + 1 < len(names) and not isinstance(names[index + 1], str) else ...
+            notice = DeclaredNotice(content, doc, deprecated, interface)
+            known = self._sent[kind].setdefault(name, notice)
+            if known != notice and content is not ...:
+                if known.content not in (content, ...):
+                    raise ValueError(f"{name} is declared with two types: {known.content} and {content}")
+                self._sent[kind][name] = notice
+            declared.append(name)
+        return declared
+
+    def _content(self, kind: str, name: str, value: Any) -> Any:
+        """Returns the content of a notification as JSON. Raises BusError `bad-params`."""
+        notice = self._sent[kind].get(name)
+        if notice is None or notice.content is ...:
+            return value
+        from .typed import encoded_content
+
+        return encoded_content(name, notice.content, value)
 
     def set_up(self, handler: FunctionT) -> FunctionT:
         """Decorates `setUp`, which gets the `Context`.
@@ -83,6 +150,19 @@ class Declarations(Offer):
             raise ValueError(f"there is a handler of {name} already")
         self._steps[name] = handler
         return handler
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        for kind, notices in self._sent.items():
+            for name, notice in notices.items():
+                if notice.content is ...:
+                    continue
+                from .typed import whole_plan
+
+                try:
+                    whole_plan(notice.content)
+                except TypeError as error:
+                    raise TypeError(f"{kind} {name}: {error}") from None
 
     def _declared(self) -> dict[str, Any]:
         """Returns what hello has of it, besides the offer."""

@@ -110,7 +110,8 @@ NoticeHandler = Callable[[Notice], Any]
 
 # What a decorator takes, and returns unchanged.
 CallHandlerT = TypeVar("CallHandlerT", bound=CallHandler)
-NoticeHandlerT = TypeVar("NoticeHandlerT", bound=NoticeHandler)
+ActionHandlerT = TypeVar("ActionHandlerT", bound=Callable[[Any], Any] | Callable[[Any, Call], Any])
+NoticeHandlerT = TypeVar("NoticeHandlerT", bound=Callable[[Any], Any] | Callable[[Any, Notice], Any])
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 

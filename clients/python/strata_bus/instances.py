@@ -1,18 +1,20 @@
 """Instances: objects that a module keeps for each user, and a user's handle on one."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, overload
 
-from .bus import Bus
+from .bus import Bus, ReplyT
 from .checks import split_action
 from .connection import Connection
 from .errors import BusError
+from .declared import DeclaredAction, checked_codes
 from .handlers import Call, FunctionT
 from .limits import CREDIT
 from .log import logger
-from .streams import Stream
+from .signatures import typed_handler
+from .streams import Stream, TypedStream
 
 
 class Instance:
@@ -41,13 +43,41 @@ class Instance:
             raise BusError("unknown-instance", f"{self.name} has ended: create another one", ran="no")
         return f"{self.name}/{action}"
 
-    async def call(self, action: str, params: Any = None, *, deadline: float | None = None) -> Any:
-        """Calls one of its actions."""
-        return await self._bus.call(self._target(action), params, deadline=deadline)
+    @overload
+    async def call(
+        self, action: str, params: Any = None, *, reply: type[ReplyT], deadline: float | None = None
+    ) -> ReplyT: ...
 
-    def stream(self, action: str, params: Any = None, *, deadline: float | None = None, credit: int = CREDIT) -> Stream:
+    @overload
+    async def call(
+        self, action: str, params: Any = None, *, reply: Any = None, deadline: float | None = None
+    ) -> Any: ...
+
+    async def call(self, action: str, params: Any = None, *, reply: Any = None, deadline: float | None = None) -> Any:
+        """Calls one of its actions."""
+        return await self._bus.call(self._target(action), params, reply=reply, deadline=deadline)
+
+    @overload
+    def stream(
+        self, action: str, params: Any = None, *, element: type[ReplyT], deadline: float | None = None,
+        credit: int = CREDIT,
+    ) -> TypedStream[ReplyT]: ...  # fmt: skip
+
+    @overload
+    def stream(
+        self, action: str, params: Any = None, *, element: Any = None, deadline: float | None = None,
+        credit: int = CREDIT,
+    ) -> Stream: ...  # fmt: skip
+
+    def stream(
+        self, action: str, params: Any = None, *, element: Any = None, deadline: float | None = None,
+        credit: int = CREDIT,
+    ) -> Stream:  # fmt: skip
         """Calls one of its actions that answers with a stream."""
-        return self._bus.stream(self._target(action), params, deadline=deadline, credit=credit)
+        stream: Stream = self._bus.stream(
+            self._target(action), params, element=element, deadline=deadline, credit=credit
+        )
+        return stream
 
     async def release(self) -> None:
         """Ends it. Does nothing if it has ended."""
@@ -81,19 +111,33 @@ class Instances:
     `Module.instances` returns one.
     """
 
-    def __init__(self, make: Callable[[NewInstance], Any], released: Callable[[Any], Any] | None, most: int) -> None:
+    def __init__(
+        self,
+        interface: str,
+        make: Callable[[NewInstance], Any],
+        released: Callable[[Any], Any] | None,
+        most: int,
+    ) -> None:
         self._make = make
         self._released = released
         self._most = most
         self._objects: dict[str, Any] = {}
-        self._actions: dict[str, tuple[Callable[[Any, Call], Any], bool]] = {}
+        self._interface = interface
+        self._actions: dict[str, DeclaredAction] = {}
 
     def __len__(self) -> int:
         """Returns the number of objects."""
         return len(self._objects)
 
-    def action(self, name: str, *, auth: bool = False) -> Callable[[FunctionT], FunctionT]:
-        """Decorates the handler of an action. It gets the instance's object and the call.
+    def action(
+        self,
+        name: str,
+        *,
+        auth: bool = False,
+        errors: Mapping[str, str] | None = None,
+        deprecated: bool = False,
+    ) -> Callable[[FunctionT], FunctionT]:
+        """Decorates the handler of an action. It gets the instance's object, then what `Module.action` says.
 
         With `auth` the app's authorizer is asked before each call.
         """
@@ -102,18 +146,19 @@ class Instances:
             split_action(f"I/{name}")
             if name in self._actions:
                 raise ValueError(f"the action {name} is there already")
-            self._actions[name] = (handler, auth)
+            typed = typed_handler(f"{self._interface}/{name}", handler, Call, 1)
+            self._actions[name] = DeclaredAction(handler, typed, auth, checked_codes(errors or {}), deprecated)
             return handler
 
         return register
 
     def _described(self) -> dict[str, Any]:
         """Returns the actions as hello has them."""
-        return {action: {"auth": True} if auth else {} for action, (_, auth) in self._actions.items()}
+        return {name: {"auth": True} if action.auth else {} for name, action in self._actions.items()}
 
     def _call(self, call: Call) -> Any:
         """Handles a call to an instance. A broker of an older build didn't ask for it: then this makes its object."""
-        handler, _ = self._actions[call.action]
+        handler = self._actions[call.action].handler
         name = call.instance or ""
         if name not in self._objects:
             self._create(NewInstance(name, call.sender, None))

@@ -12,7 +12,7 @@ from .checks import checked_name, encode_params, socket_path
 from .connection import Connection
 from .declarations import Declarations
 from .errors import BusError
-from .handlers import Call, CallHandler, NoticeHandler, NoticeHandlerT
+from .handlers import Call, CallHandler, NoticeHandlerT
 from .hello import RUNTIME
 from .instances import Instance, NewInstance
 from .keeper import Keeper
@@ -28,7 +28,7 @@ from .runner import Runner
 from .telemetry import Telemetry
 
 
-class Module(Bus, Declarations):
+class Module(Declarations, Bus):
     """A module: what it offers, what it observes, and its connection.
 
     A lost connection is made again. `main()` is all that a program needs.
@@ -60,6 +60,7 @@ class Module(Bus, Declarations):
             "released": self._release_instance,
             "instanceEnded": self._instance_ended,
             "metrics": lambda _: self.metrics._answer(),
+            "contracts": lambda _: self.contracts(),
         }
 
     async def mark(self, name: str) -> None:
@@ -76,6 +77,9 @@ class Module(Bus, Declarations):
     ) -> Callable[[NoticeHandlerT], NoticeHandlerT]:
         """Decorates an observer of broadcasts and reports of that name.
 
+        A handler of a `Notice` gets JSON. One whose first parameter has another type is typed:
+        `async def changed(content: Changed, notice: Notice)`, where `notice` may be left out.
+
         With `keep="latest"` one handler runs at a time, and one notice waits: the newest. Its
         `missed` is the number of notices that it replaced.
         """
@@ -88,7 +92,7 @@ class Module(Bus, Declarations):
         return register
 
     async def observe_now(
-        self, name: str, handler: NoticeHandler, *, object: str | None = None, keep: str = "all"
+        self, name: str, handler: NoticeHandlerT, *, object: str | None = None, keep: str = "all"
     ) -> Observation:
         """Observes from now on, until `end`; also after a lost connection."""
         return await self._observers.begin(Observer(name, object, keep, handler))
@@ -107,6 +111,7 @@ class Module(Bus, Declarations):
         Raises BusError `unavailable` without a connection, and `overloaded` if the queue is full.
         """
         header: dict[str, Any] = {"kind": "broadcast", "name": checked_name(name)}
+        params = self._content("broadcasts", name, params)
         if object is not None:
             header["object"] = object
         with self._measure(header, trace) as measurement:
@@ -128,6 +133,7 @@ class Module(Bus, Declarations):
     ) -> int:
         """Broadcasts, and returns the number of queued notices."""
         header: dict[str, Any] = {"kind": "broadcast", "id": 0, "name": checked_name(name)}
+        params = self._content("broadcasts", name, params)
         if object is not None:
             header["object"] = object
         return int((await self._ask(header, params, None, meta, trace))["recipients"])
@@ -184,6 +190,16 @@ class Module(Bus, Declarations):
         """Returns hello without the token, and without what was registered."""
         return self._described_with(self)
 
+    def contracts(self) -> dict[str, Any]:
+        """Returns the module's contracts, `{"module", "provides", "requires"}`, of what it offers now.
+
+        Raises TypeError if a type of a handler or of a content can't travel as JSON.
+        """
+        from .describing import module_contracts  # late, since it is seldom asked for
+
+        self._prepare()
+        return module_contracts(self.name, self, self._registrations.offered, self._observers.all())
+
     def main(self, arguments: Sequence[str] | None = None) -> NoReturn:
         """Runs the module as this process, to its end.
 
@@ -206,6 +222,7 @@ class Module(Bus, Declarations):
 
         The module is served as long as the event loop runs, until `close`.
         """
+        self._prepare()
         path = socket_path(socket)
         if os.environ.get("STRATA_SPANS"):
             self._telemetry.trace(os.environ["STRATA_SPANS"], self.name)
@@ -214,6 +231,10 @@ class Module(Bus, Declarations):
     async def close(self) -> None:
         """Ends it in order: `tear_down`, then the connection."""
         await self._keeper.close()
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._observers.prepare()
 
     def _fail(self, failure: BusError) -> None:
         self._keeper.fail(failure)

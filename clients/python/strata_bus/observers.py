@@ -1,6 +1,7 @@
 """Observers: a module's observations, and the notices that come for them."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Self
 
 from .background import Background
@@ -13,19 +14,23 @@ from .handlers import Notice, NoticeHandler, Served
 from .limits import MOST_OBSERVERS
 from .log import logger
 from .runner import Runner
+from .signatures import typed_handler
 from .telemetry import Telemetry
 
 
 class Observer:
     """A handler of notices, what it observes, and what waits for it if it keeps `latest`."""
 
-    def __init__(self, name: str, object: str | None, keep: str, handler: NoticeHandler) -> None:
+    def __init__(self, name: str, object: str | None, keep: str, handler: Callable[..., Any]) -> None:
         check_observation(name, keep)
         self.ended = False
         self.name = name
         self.object = object
         self.keep = keep
-        self.handler = handler
+        self.function = handler
+        self.typed = typed_handler(f"the observer of {name}", handler, Notice)
+        """The handler's typed form; None if it takes a `Notice`."""
+        self.handler: NoticeHandler = self.typed or handler
         self.busy: Served | None = None
         """The notice that is handled, with `latest`."""
         self.waiting: tuple[dict[str, Any], bytes, int, Served] | None = None
@@ -85,6 +90,16 @@ class Observers:
         """Returns all observations as hello has them."""
         return [observer.described() for observer in self._observers]
 
+    def all(self) -> list[Observer]:
+        """Returns the present observers."""
+        return list(self._observers)
+
+    def prepare(self) -> None:
+        """Looks at the types of typed handlers. Raises TypeError."""
+        for observer in self._observers:
+            if observer.typed is not None:
+                observer.typed.prepare()
+
     def mark_in_hello(self) -> None:
         """Remembers the present observers: hello is about to be sent with them."""
         self._in_hello = list(self._observers)
@@ -93,6 +108,8 @@ class Observers:
 
     async def begin(self, observer: Observer) -> Observation:
         """Observes from now on."""
+        if observer.typed is not None:
+            observer.typed.prepare()
         header: dict[str, Any] = {"kind": "call", "id": 0, "to": "bus/observe"}
         connection, number, answer = await self._bus._send(header, observer.described(), None, None, None, None)
         assert isinstance(answer, asyncio.Future)

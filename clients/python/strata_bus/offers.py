@@ -1,14 +1,17 @@
 """`Offer`: interfaces with their actions, and URLs."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .checks import sent_interface_name, split_action
+from .declared import DeclaredAction, checked_codes
 from .errors import BusError
-from .handlers import CallHandler, CallHandlerT
+from .handlers import ActionHandlerT, Call, CallHandler, CallHandlerT
 from .instances import Instances, NewInstance
 from .limits import MOST_INSTANCES
+from .signatures import typed_handler
+from .versions import checked_version
 
 
 class Offer:
@@ -27,20 +30,61 @@ class Offer:
         """The handlers of the interfaces that take any action."""
         self._instances: dict[str, Instances] = {}
         self._urls: list[dict[str, str]] = []
+        self._declared_actions: dict[str, DeclaredAction] = {}
+        """What is declared of the named actions, by `Interface/action`."""
+        self._versions: dict[str, str] = {}
+        self._docs: dict[str, str] = {}
+        """The versions and the docs of the interfaces that have one."""
+        self._described_interfaces: dict[str, None] = {}
+        """The interfaces of which `interface` was called."""
 
-    def action(self, to: str, *, auth: bool = False) -> Callable[[CallHandlerT], CallHandlerT]:
+    def interface(self, name: str, *, version: str | None = None, doc: str | None = None) -> None:
+        """Describes an interface whose actions are offered here, for its contract.
+
+        Args:
+            version: `major.minor`. A new minor version only adds, a new major one may change
+                anything. Modules that require another major version, or a later minor one, are
+                refused if the app enforces contracts.
+            doc: what the interface is for.
+        """
+        name, _ = split_action(f"{name}/any")
+        self._described_interfaces[name] = None
+        if version is not None:
+            self._versions[name] = checked_version(version)
+        if doc is not None:
+            self._docs[name] = doc
+
+    def action(
+        self,
+        to: str,
+        *,
+        auth: bool = False,
+        errors: Mapping[str, str] | None = None,
+        deprecated: bool = False,
+    ) -> Callable[[ActionHandlerT], ActionHandlerT]:
         """Decorates the handler of `Interface/action`.
 
-        With `auth` the app's authorizer is asked before each call.
+        A handler of a `Call` gets JSON. One whose first parameter has another type is typed:
+        `async def names(params: Names, call: Call) -> Suggested`. Its params are checked and
+        converted, and so is its reply; `call` may be left out.
+
+        Args:
+            auth: whether the app's authorizer is asked before each call.
+            errors: the codes of its own errors, and what they mean.
+            deprecated: whether new callers should do without it.
         """
         interface, action = split_action(to)
+        codes = checked_codes(errors or {})
 
-        def register(handler: CallHandlerT) -> CallHandlerT:
+        def register(handler: ActionHandlerT) -> ActionHandlerT:
             row = self._interfaces.setdefault(interface, {"instances": "single", "actions": {}})
             if interface in self._any or interface in self._instances or f"{interface}/{action}" in self._actions:
                 raise ValueError(f"{to} is offered already")
             row["actions"][action] = {"auth": True} if auth else {}
-            self._actions[f"{interface}/{action}"] = handler
+            name = f"{interface}/{action}"
+            declared = DeclaredAction(handler, typed_handler(name, handler, Call), auth, codes, deprecated)
+            self._declared_actions[name] = declared
+            self._actions[name] = declared.handler
             return handler
 
         return register
@@ -77,7 +121,7 @@ class Offer:
         if name in self._interfaces:
             raise ValueError(f"{interface} is offered already")
         self._interfaces[name] = {"instances": "multiple"}
-        self._instances[name] = Instances(make, released, most)
+        self._instances[name] = Instances(name, make, released, most)
         return self._instances[name]
 
     def url(self, host: str, path: str, *, to: str) -> None:
@@ -88,6 +132,20 @@ class Offer:
         """
         self._urls.append({"host": host, "path": path, "to": to})
 
+    def _prepare(self) -> None:
+        """Looks at the types of typed handlers.
+
+        Raises TypeError for a type that can't travel, and ValueError for a described interface
+        that isn't there.
+        """
+        for name in self._described_interfaces:
+            if name not in self._interfaces:
+                raise ValueError(f"the interface {name} is described, but none of its actions is offered")
+        instances = [action for instances in self._instances.values() for action in instances._actions.values()]
+        for action in [*self._declared_actions.values(), *instances]:
+            if action.typed is not None:
+                action.typed.prepare()
+
     def _described(self) -> dict[str, Any]:
         """Returns the offer as hello and `bus/register` have it."""
         return self._described_part(self._interfaces, self._urls)
@@ -97,6 +155,8 @@ class Offer:
         described = {}
         for name in interfaces:
             row = dict(self._interfaces[name])
+            if name in self._versions:
+                row["version"] = self._versions[name]
             if name in self._instances:
                 row["actions"] = self._instances[name]._described()
             described[sent_interface_name(name)] = row
@@ -117,6 +177,9 @@ class Offer:
             joined._actions.update(offer._actions)
             joined._any.update(offer._any)
             joined._instances.update(offer._instances)
+            joined._declared_actions.update(offer._declared_actions)
+            joined._versions.update(offer._versions)
+            joined._docs.update(offer._docs)
             shapes = url_shapes(offer._urls)
             joined._urls = [url for url in joined._urls if url_shape(url) not in shapes] + offer._urls
         return joined

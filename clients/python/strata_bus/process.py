@@ -19,8 +19,14 @@ def run_process(module: "Module", arguments: Sequence[str] | None) -> NoReturn:
     """Runs the module as this process; see `Module.main`."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     module.name = os.environ.get("STRATA_MODULE") or module.name
+    try:
+        module._prepare()
+    except (TypeError, ValueError) as error:
+        print(f"{module.name}: {error}", file=sys.stderr)
+        sys.exit(1)
     if arguments[:1] == ["--describe"]:
-        print(json.dumps(module.describe(), ensure_ascii=False, separators=(",", ":")))
+        described = {**module.describe(), "contracts": module.contracts()}
+        print(json.dumps(described, ensure_ascii=False, separators=(",", ":")))
         sys.exit(0)
     if arguments[:1] in (["--help"], ["-h"]):
         print(f"{module.name}: a module of the Strata bus. STRATA_SOCKET names the bus; --describe prints its hello.")

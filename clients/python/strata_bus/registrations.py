@@ -69,6 +69,7 @@ class Registrations:
 
     async def add(self, offer: Offer, module: str) -> Registration:
         """Registers an offer as it is now. The bus takes all of it or nothing."""
+        offer._prepare()
         bus = self._bus
         while bus._connection is None or bus._connection.paused:
             await bus._ready(DEADLINE)

@@ -3,7 +3,7 @@
 import asyncio
 import collections
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from .codec import decode_answer
 from .errors import BusError
@@ -11,6 +11,8 @@ from .measurements import Measurement
 
 if TYPE_CHECKING:
     from .connection import Connection
+
+ElementT = TypeVar("ElementT")
 
 
 class Parts:
@@ -123,3 +125,24 @@ class Stream(AsyncIterator[Any]):
         self._parts.parts.clear()
         if self._request is not None and self._is_open:
             self._request[0].cancel(self._request[1])
+
+
+class TypedStream(Stream, Generic[ElementT]):
+    """A stream whose elements are values of a type. One that isn't ends the stream with `failed`."""
+
+    def __init__(
+        self,
+        begin: Callable[[Parts], Awaitable[tuple["Connection", int]]],
+        credit: int,
+        convert: Callable[[Any], ElementT],
+    ) -> None:
+        super().__init__(begin, credit)
+        self._convert = convert
+
+    async def __anext__(self) -> ElementT:
+        part = await super().__anext__()
+        try:
+            return self._convert(part)
+        except BusError:
+            self._end()
+            raise

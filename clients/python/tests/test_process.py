@@ -119,7 +119,21 @@ class ProcessTests(BusCase):
         output, errors = process.communicate(timeout=PATIENCE)
         self.assertEqual((process.returncode, errors), (0, ""))
         self.assertEqual(output, '{"protocol":1,"module":"Other","runtime":"python 0.1",'
-                         '"interfaces":{"Low":{"instances":"single","actions":{"add":{}}}}}\n')  # fmt: skip
+                         '"interfaces":{"Low":{"instances":"single","actions":{"add":{}}}},'
+                         '"contracts":{"module":{"contract":1,"module":"Other"},"provides":[{"contract":1,'
+                         '"interface":"Low","actions":{"add":{"auth":false}}}],"requires":[]}}\n')  # fmt: skip
+
+    async def test_a_type_that_can_not_travel_ends_the_program_with_a_line(self) -> None:
+        script = (
+            "import strata_bus\nmodule = strata_bus.Module('Low')\n"
+            "@module.action('Low/add')\ndef add(params: complex) -> int:\n    return 1\nmodule.main()\n"
+        )
+        for arguments in ([], ["--describe"]):
+            process = self.process(script, *arguments)
+            output, errors = process.communicate(timeout=PATIENCE)
+            self.assertEqual((process.returncode, output), (1, ""))
+            self.assertEqual(
+                errors, "Low: Low/add: complex: the type complex can't travel as JSON: say tuple[float, float]\n")
 
 
 class LaunchedTests(BusCase):
