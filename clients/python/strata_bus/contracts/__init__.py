@@ -6,9 +6,11 @@
 """
 
 from ..annotations import Format, Length, Pattern, Range, WireName
+from .comparison import Comparison, compare
 from .contract import Contract, ContractAction, ContractNotice
 from .definitions import Definitions
 from .planning import plan_of
+from .differences import Change
 from .problems import ContractError, Mismatch
 from .reading import read_contract
 from .schema import (
@@ -32,8 +34,8 @@ from .validation import check_value
 from .writing import contract_json, contract_text, schema_json
 
 __all__ = [
-    "AnyForm", "ArrayForm", "BooleanForm", "Contract", "ContractAction", "ContractError", "ContractNotice",
+    "AnyForm", "ArrayForm", "BooleanForm", "Change", "Comparison", "Contract", "ContractAction", "ContractError", "ContractNotice",
     "Definitions", "EnumForm", "Format", "IntegerForm", "Length", "MapForm", "Mismatch", "NullForm", "NumberForm",
     "ObjectForm", "Pattern", "Property", "Range", "ReferenceForm", "Schema", "TextForm", "TupleForm", "UnionForm",
-    "WireName", "check_value", "contract_json", "contract_text", "plan_of", "read_contract", "schema_json",
+    "WireName", "check_value", "compare", "contract_json", "contract_text", "plan_of", "read_contract", "schema_json",
 ]  # fmt: skip

@@ -56,10 +56,12 @@ def form_words(form: Form) -> str:
 
 def either(words: list[str]) -> str:
     """Returns alternatives, each once: `a, b or c`."""
-    words = list(dict.fromkeys(words))
-    if len(words) > _MOST:
-        words = [*words[: _MOST - 1], f"another of {len(words)}"]
-    return listed(words)
+    return listed(cut_list(list(dict.fromkeys(words))))
+
+
+def cut_list(words: list[str]) -> list[str]:
+    """Returns the first words of a long list, and how many there are."""
+    return words if len(words) <= _MOST else [*words[: _MOST - 1], f"another of {len(words)}"]
 
 
 def _described_object(form: ObjectForm) -> str:
