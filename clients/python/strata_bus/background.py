@@ -10,6 +10,7 @@ from .errors import BusError, described
 from .handlers import serving
 from .limits import MOST_BACKGROUND, SHORTEST_RETRY
 from .log import logger
+from .own_spans import leave_spans
 
 
 class Retry:
@@ -75,6 +76,7 @@ class Background:
         # The work belongs to no call, so it starts without the present one.
         context = contextvars.copy_context()
         context.run(serving.set, None)
+        context.run(leave_spans)
         task = context.run(asyncio.get_running_loop().create_task, self._run(work, name, on_failure))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)

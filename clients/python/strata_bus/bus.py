@@ -15,6 +15,7 @@ from .errors import BusError, outcome
 from .handlers import Context, serving
 from .limits import BACKLOG, CREDIT, DEADLINE, MOST_WAITING
 from .measurements import Measurement
+from .own_spans import current_trace
 from .streams import Parts, Stream, TypedStream
 
 ReplyT = TypeVar("ReplyT")
@@ -303,7 +304,7 @@ class Bus:
                         ran="no",
                     )
                 header["parent"] = served.id
-            trace = trace or served.trace
+        trace = trace or current_trace()
         if trace is not None:
             header["trace"] = trace
         if meta is not None:

@@ -37,6 +37,8 @@ MOST_LINE = 64 << 10
 """The bytes of a span's line."""
 MOST_TEXT = 4096
 """The bytes of a text in a span's line."""
+MOST_SPAN_PARTS = 128
+"""The attributes of a module's own span, its events, and the elements of an attribute; more are left out."""
 FLUSH = 1.0
 """The seconds for writing the spans that wait when the process ends."""
 SILENCE = 10.0

@@ -2,7 +2,8 @@
 
 import inspect
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
@@ -22,6 +23,7 @@ from .measurements import Measurement
 from .metrics import Metrics
 from .observers import Observation, Observer, Observers, check_observation
 from .offers import Offer
+from .own_spans import AttributeValue, OwnSpan, own_span
 from .process import run_process
 from .registrations import Registration, Registrations
 from .runner import Runner
@@ -69,6 +71,18 @@ class Module(Declarations, Bus):
         The broker notes when the mark arrives. It keeps 64 in one start; a further one is `overloaded`.
         """
         await self.call("bus/mark", {"name": checked_name(name)})
+
+    def span(
+        self, name: str, attributes: Mapping[str, AttributeValue] | None = None
+    ) -> AbstractContextManager[OwnSpan]:
+        """Makes a span of a block: `with module.span("read names", {"names.count": 5}) as span:`.
+
+        It is a child of the handler's span, or of the own span around it, also in tasks that begin
+        within it and in `asyncio.to_thread`; requests within it are its children. An error that
+        leaves the block is recorded, with its text. Without `STRATA_SPANS`, and in a trace that
+        nobody wants, it does nothing.
+        """
+        return own_span(self._telemetry.tracer, name, attributes or {})
 
     # -- notifications
 

@@ -11,14 +11,15 @@ import random
 import re
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from .codec import encode
-from .limits import FLUSH, MOST_LINE, MOST_SPANS, MOST_TEXT, SILENCE
+from .limits import FLUSH, MOST_LINE, MOST_SPAN_PARTS, MOST_SPANS, MOST_TEXT, SILENCE
 from .log import logger
 
 _TRACEPARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.DOTALL)
-_SERVER, _CLIENT, _PRODUCER, _CONSUMER = 2, 3, 4, 5  # OTLP's kinds of spans
+_INTERNAL, _SERVER, _CLIENT, _PRODUCER, _CONSUMER = 1, 2, 3, 4, 5  # OTLP's kinds of spans
 _chance = random.Random()
 
 
@@ -28,7 +29,7 @@ class Span:
     __slots__ = ("_tracer", "_trace", "_id", "_parent", "_name", "_kind", "_attributes", "_start", "_end", "_code")
 
     def __init__(
-        self, tracer: "Tracer", trace: str, parent: str | None, name: str, kind: int, attributes: dict[str, str]
+        self, tracer: "Tracer", trace: str, parent: str | None, name: str, kind: int, attributes: dict[str, Any]
     ) -> None:
         self._tracer = tracer
         self._trace = trace
@@ -61,6 +62,10 @@ class Span:
 
     def line(self) -> bytes:
         """Returns the span's line."""
+        return self._tracer.head + encode(self._described()) + b"]}]}]}\n"
+
+    def _described(self) -> dict[str, Any]:
+        """Returns the span as OTLP's JSON has it."""
         span: dict[str, Any] = {"traceId": self._trace, "spanId": self._id}
         if self._parent is not None:
             span["parentSpanId"] = self._parent
@@ -75,7 +80,68 @@ class Span:
                 "status": {} if self._code == "ok" else {"code": 2, "message": _cut(self._code)},
             }
         )
-        return self._tracer.head + encode(span) + b"]}]}]}\n"
+        return span
+
+
+class DetailedSpan(Span):
+    """A span of a module's own, with attributes of other types than texts, and with events."""
+
+    __slots__ = ("_events", "_dropped_attributes", "_dropped_events", "_size")
+
+    def __init__(
+        self, tracer: "Tracer", trace: str, parent: str | None, name: str, kind: int, attributes: dict[str, Any]
+    ) -> None:
+        super().__init__(tracer, trace, parent, name, kind, attributes)
+        self._events: list[tuple[int, str, dict[str, Any]]] = []
+        self._dropped_attributes = 0
+        self._dropped_events = 0
+        self._size = 512 + len(name)
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    def set(self, name: str, value: Any) -> None:
+        """Sets an attribute, unless there are too many."""
+        if name not in self._attributes and len(self._attributes) >= MOST_SPAN_PARTS:
+            self._dropped_attributes += 1
+            return
+        self._attributes[name] = self._plain(value)
+        self._size += 64 + len(name)
+
+    def add_event(self, name: str, attributes: Mapping[str, Any]) -> None:
+        """Adds an event that happens now, unless there are too many."""
+        if len(self._events) >= MOST_SPAN_PARTS:
+            self._dropped_events += 1
+            return
+        kept = list(attributes.items())[:MOST_SPAN_PARTS]
+        self._events.append((time.time_ns(), name, {key: self._plain(value) for key, value in kept}))
+        self._size += 64 + len(name) + sum(64 + len(key) for key, _ in kept)
+
+    def _plain(self, value: Any) -> Any:
+        """Returns a value as it is kept: it is written later, when it may have changed."""
+        if isinstance(value, (list, tuple)):
+            return [self._plain(element) for element in value[:MOST_SPAN_PARTS]]
+        if isinstance(value, int) and value.bit_length() >= 64:
+            value = hex(value)  # OTLP's integers have 64 bits
+        if not isinstance(value, (bool, int, float)):
+            value = str(value)[:MOST_TEXT]
+            self._size += len(value)
+        self._size += 8
+        return value
+
+    def _described(self) -> dict[str, Any]:
+        span = super()._described()
+        if self._dropped_attributes:
+            span["droppedAttributesCount"] = self._dropped_attributes
+        if self._events:
+            span["events"] = [
+                {"timeUnixNano": str(at), "name": _cut(name), "attributes": _otlp_attributes(attributes)}
+                for at, name, attributes in self._events
+            ]
+        if self._dropped_events:
+            span["droppedEventsCount"] = self._dropped_events
+        return span
 
 
 class SpanFile:
@@ -209,14 +275,23 @@ class Tracer:
         to = {"strata.to": header["to"]} if kind == "report" else {}
         return self._begin(trace, f"send {name}", _PRODUCER, {**self._messaging(kind, name, "send"), **to})
 
-    def _begin(self, trace: str | None, name: str, kind: int, attributes: dict[str, str]) -> Span | None:
-        """Begins a span. None if the trace is no traceparent, or if nobody wants its spans."""
+    def own(self, trace: str | None, name: str) -> DetailedSpan | None:
+        """Begins a span of the module's own."""
+        place = self._place(trace)
+        return None if place is None else DetailedSpan(self, *place, name, _INTERNAL, {})
+
+    def _begin(self, trace: str | None, name: str, kind: int, attributes: dict[str, Any]) -> Span | None:
+        """Begins a span of the client."""
+        place = self._place(trace)
+        return None if place is None else Span(self, *place, name, kind, attributes)
+
+    @staticmethod
+    def _place(trace: str | None) -> tuple[str, str | None] | None:
+        """Returns a new span's trace and parent. None if the trace is no traceparent, or if nobody wants its spans."""
         if trace is None:
-            return Span(self, f"{_chance.getrandbits(128) or 1:032x}", None, name, kind, attributes)
+            return f"{_chance.getrandbits(128) or 1:032x}", None
         parent = _parse_traceparent(trace)
-        if parent is None or not parent[2]:
-            return None
-        return Span(self, parent[0], parent[1], name, kind, attributes)
+        return (parent[0], parent[1]) if parent is not None and parent[2] else None
 
     @staticmethod
     def _rpc(name: str) -> dict[str, str]:
@@ -257,8 +332,23 @@ def _parse_traceparent(trace: str) -> tuple[str, str, bool] | None:
     return number, span, bool(int(flags, 16) & 1)
 
 
-def _otlp_attributes(attributes: dict[str, str]) -> list[dict[str, Any]]:
-    return [{"key": key, "value": {"stringValue": _cut(text)}} for key, text in sorted(attributes.items())]
+def _otlp_attributes(attributes: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"key": _cut(key), "value": _otlp_value(attributes[key])} for key in sorted(attributes)]
+
+
+def _otlp_value(value: Any) -> dict[str, Any]:
+    match value:
+        case str():
+            return {"stringValue": _cut(value)}
+        case bool():
+            return {"boolValue": value}
+        case int():
+            return {"intValue": str(value)}
+        case float() if math.isfinite(value):
+            return {"doubleValue": value}
+        case float():  # as protobuf's JSON has them
+            return {"doubleValue": "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"}
+    return {"arrayValue": {"values": [_otlp_value(element) for element in value]}}
 
 
 def _cut(text: str) -> str:

@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .handlers import Served, serving
+from .handlers import Served
 from .limits import MOST_SERIES
 from .log import logger
 from .measurements import Measurement, SeriesTable
 from .metrics import Counter, Metrics
+from .own_spans import current_trace
 from .spans import Span, Tracer, contract_name
 
 if TYPE_CHECKING:
@@ -71,9 +72,8 @@ class Telemetry:
             series = self._requests["open", ""] if kind == "open" else self._sent[kind, header["name"]]
         if self.tracer is None:
             return Measurement(series, trace)
-        served = serving.get()
-        if trace is None and served is not None:
-            trace = served.trace
+        if trace is None:
+            trace = current_trace()
         return Measurement(series, trace, self.tracer.requested(header, trace))
 
     def called(self, connection: "Connection", header: dict[str, Any], is_known: bool) -> Served:

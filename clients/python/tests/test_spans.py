@@ -46,7 +46,9 @@ def lines(path: pathlib.Path) -> list[Line]:
     return [Line(line) for line in path.read_text().splitlines()]
 
 
-class SpanTests(BusCase):
+class TracedCase(BusCase):
+    """A test with two modules that write spans."""
+
     async def asyncSetUp(self) -> None:
         await super().asyncSetUp()
         self.path = self.folder / "spans.jsonl"
@@ -72,6 +74,8 @@ class SpanTests(BusCase):
         self.assertEqual(
             (child.span["traceId"], child.span.get("parentSpanId")), (parent.span["traceId"], parent.span["spanId"]))
 
+
+class SpanTests(TracedCase):
     async def test_a_request_and_its_handler_are_told_as_the_page_says(self) -> None:
         self.low.action("Low/now")(lambda call: self.traces(call.trace))
         await self.both()
@@ -204,6 +208,195 @@ class SpanTests(BusCase):
         process.terminate()
         self.assertEqual(await asyncio.to_thread(process.wait, PATIENCE), 0)
         self.assertEqual(len(self.spans("send news")), 1_000)
+
+
+class OwnSpanTests(TracedCase):
+    """Spans of a module's own."""
+
+    async def test_a_span_is_between_its_handler_and_what_it_asks_for(self) -> None:
+        self.low.action("Low/now")(lambda call: self.traces(call.trace))
+        self.high.observe("news")(lambda notice: None)
+
+        @self.high.action("High/ask")
+        async def ask(call: strata_bus.Call) -> str:
+            with self.high.span("outer", {"count": 5}) as outer:
+                with self.high.span("inner"):
+                    await self.high.call("Low/now")
+                outer.set("after", True)
+                await self.high.call("Low/now", trace=SAMPLED)
+                await asyncio.create_task(self.task())
+                await asyncio.to_thread(self.thread)
+            await self.high.call("bus/ping")
+            return outer.traceparent or ""
+
+        await self.both()
+        tool = await self.tool()
+        trace = await within(tool.call("High/ask", trace=SAMPLED))
+        handled, outer, inner = self.span("High/ask", 2), self.span("outer", 1), self.span("inner", 1)
+        self.assertEqual(trace, f"00-{TRACE}-{outer.span['spanId']}-01")
+        self.assertChild(outer, handled)
+        self.assertChild(inner, outer)
+        self.assertChild(self.span("in a task", 1), outer)
+        self.assertChild(self.span("in a thread", 1), outer)
+        self.assertChild(self.span("bus/ping", 3), handled)
+        made = [line for line in self.spans("Low/now") if line.span["kind"] == 3]
+        self.assertEqual([span.span["parentSpanId"] for span in made], [inner.span["spanId"], PARENT])
+        self.assertEqual((outer.module, outer.span["status"]), ("High", {}))
+        self.assertEqual(outer.attributes, {"count": "5", "after": True})
+        times = [int(span.span[name]) for name in ("startTimeUnixNano", "endTimeUnixNano") for span in (outer, inner)]
+        self.assertEqual([times[0], times[1], times[3], times[2]], sorted(times))
+
+    async def task(self) -> None:
+        with self.high.span("in a task"):
+            pass
+
+    def thread(self) -> None:
+        with self.high.span("in a thread"):
+            pass
+
+    async def test_handlers_that_run_side_by_side_keep_their_spans_apart(self) -> None:
+        both = asyncio.Barrier(2)
+
+        @self.high.action("High/ask")
+        async def ask(call: strata_bus.Call) -> None:
+            with self.high.span(call.params):
+                await both.wait()
+                await self.high.call("bus/ping", meta={"for": call.params})
+                await both.wait()
+
+        await self.both()
+        tool = await self.tool()
+        await within(asyncio.gather(*[tool.call("High/ask", name) for name in ("one", "two")]))
+        parents = {line.span["parentSpanId"] for line in self.spans("bus/ping")}
+        self.assertEqual(parents, {self.span(name, 1).span["spanId"] for name in ("one", "two")})
+        traces = {self.span(name, 1).span["traceId"] for name in ("one", "two")}
+        self.assertEqual(len(traces), 2)
+
+    async def test_an_error_is_recorded_and_goes_on(self) -> None:
+        await self.both()
+        errors = [ValueError("no ink"), strata_bus.BusError("Low.no", "no"), asyncio.CancelledError()]
+        for error in errors:
+            with self.assertRaises(type(error)), self.high.span(type(error).__name__):
+                raise error
+        wrong, refused, cancelled = [self.span(type(error).__name__, 1) for error in errors]
+        self.assertEqual(wrong.span["status"], {"code": 2, "message": "ValueError"})
+        self.assertEqual(wrong.attributes, {"error.type": "ValueError"})
+        (event,) = wrong.span["events"]
+        self.assertEqual((event["name"], Line._read(event["attributes"])), (
+            "exception", {"exception.type": "ValueError", "exception.message": "no ink"}))  # fmt: skip
+        self.assertTrue(
+            int(wrong.span["startTimeUnixNano"]) <= int(event["timeUnixNano"]) <= int(wrong.span["endTimeUnixNano"]))
+        self.assertEqual(refused.span["status"], {"code": 2, "message": "Low.no"})
+        self.assertEqual(cancelled.span["status"], {"code": 2, "message": "cancelled"})
+        self.assertNotIn("events", cancelled.span)
+
+    async def test_work_that_belongs_to_no_call_begins_a_trace(self) -> None:
+        @self.high.action("High/ask")
+        async def ask(call: strata_bus.Call) -> None:
+            with self.high.span("asked"):
+                self.high.background(self.task())
+
+        await self.start(self.low)
+        with self.high.span("nothing is written before the module is connected"):
+            await self.start(self.high)
+        with self.high.span("alone"):
+            await self.high.call("bus/ping")
+            self.high.background(self.high.call("Low/none"), on_failure="log")
+            with self.assertLogs("strata", "ERROR"):
+                await background_ended(self.high)
+        tool = await self.tool()
+        await within(tool.call("High/ask"))
+        await background_ended(self.high)
+        self.assertChild(self.span("bus/ping", 3), self.span("alone", 1))
+        for line in (self.span("alone", 1), self.span("Low/none", 3), self.span("in a task", 1)):
+            self.assertNotIn("parentSpanId", line.span)
+
+    async def test_a_connection_that_is_made_within_a_span_is_not_part_of_it(self) -> None:
+        self.low.action("Low/now")(lambda call: None)
+        await self.start(self.high)
+        with self.high.span("starting"):
+            await self.start(self.low)
+
+        @self.low.observe("news")
+        async def news(notice: strata_bus.Notice) -> None:
+            with self.low.span("read"):
+                pass
+
+        async with await within(self.low.observe_now("said", news)):
+            tool = await self.tool()
+            await within(tool.report("said", to="Low"))
+        self.assertChild(self.span("read", 1), self.span("process said", 5))
+        self.assertNotEqual(self.span("read", 1).span["traceId"], self.span("starting", 1).span["traceId"])
+
+    async def test_a_stream_may_be_left_within_a_span(self) -> None:
+        ended = asyncio.Event()
+
+        @self.high.action("High/count")
+        async def count(call: strata_bus.Call) -> Any:
+            try:
+                with self.high.span("counting"):
+                    for number in range(1_000):
+                        yield number
+            finally:
+                ended.set()
+
+        await self.both()
+        tool = await self.tool()
+        async with tool.stream("High/count", credit=1) as stream:
+            self.assertEqual(await within(anext(stream)), 0)
+        await within(ended.wait())
+        self.assertNotIn("events", self.span("counting", 1).span)
+
+    async def test_without_a_file_or_in_an_unwanted_trace_it_does_nothing(self) -> None:
+        @self.high.action("High/ask")
+        async def ask(call: strata_bus.Call) -> Any:
+            with self.high.span("unwanted", {"a": 1}) as span:
+                span.set("b", 2)
+                span.event("c")
+                await self.high.call("Low/now")
+                return span.traceparent
+
+        self.low.action("Low/now")(lambda call: self.traces(call.trace))
+        await self.both()
+        tool = await self.tool()
+        unwanted = f"00-{TRACE}-{PARENT}-00"
+        self.assertIsNone(await within(tool.call("High/ask", trace=unwanted)))
+        self.assertEqual(await self.traces.next(), unwanted)
+        self.assertEqual(self.spans("unwanted"), [])
+        with strata_bus.Module("Other").span("nowhere") as span:
+            self.assertIsNone(span.traceparent)
+
+    async def test_values_of_each_kind_are_written_and_parts_beyond_the_bounds_counted(self) -> None:
+        await self.both()
+        values: list[Any] = [1, 2]
+        with self.high.span("€" * 5_000) as span:
+            set_values: dict[str, Any] = {
+                "text": "a\nb", "count": -3, "yes": False, "half": 0.5, "none": float("nan"), "most": float("-inf"),
+                "huge": 1 << 64, "list": values, "texts": ("a", "b"), "other": pathlib.PurePath("/a"),
+                "long": "x" * 5_000, "many": list(range(200)),
+            }  # fmt: skip
+            for name, value in set_values.items():
+                span.set(name, value)
+            values.append(3)
+            for number in range(130):
+                span.event(str(number), {"number": number})
+                span.set(f"z{number}", number)
+            span.set("count", 4)
+        (line,) = [line for line in lines(self.path) if line.name.startswith("€")]
+        written = {one["key"]: one["value"] for one in line.span["attributes"]}
+        self.assertEqual(line.name, "€" * (limits.MOST_TEXT // 3))
+        many = written.pop("many")["arrayValue"]["values"]
+        self.assertEqual((len(many), many[-1]), (limits.MOST_SPAN_PARTS, {"intValue": "127"}))
+        self.assertEqual({name: value for name, value in written.items() if not name.startswith("z")}, {
+            "text": {"stringValue": "a\nb"}, "count": {"intValue": "4"}, "yes": {"boolValue": False},
+            "half": {"doubleValue": 0.5}, "none": {"doubleValue": "NaN"}, "most": {"doubleValue": "-Infinity"},
+            "huge": {"stringValue": "0x10000000000000000"},
+            "list": {"arrayValue": {"values": [{"intValue": "1"}, {"intValue": "2"}]}},
+            "texts": {"arrayValue": {"values": [{"stringValue": "a"}, {"stringValue": "b"}]}},
+            "other": {"stringValue": "/a"}, "long": {"stringValue": "x" * limits.MOST_TEXT},
+        })  # fmt: skip
+        self.assertEqual((len(written) + 1, line.span["droppedAttributesCount"]), (128, 14))
+        self.assertEqual((len(line.span["events"]), line.span["droppedEventsCount"]), (128, 2))
 
 
 class SpanFileTests(unittest.TestCase):
