@@ -8,7 +8,8 @@ import unittest
 from typing import Any
 
 from contract_types import FIXTURES, NOON, REFUSED, Circle, Item, Linked, One, Square, Tree, WrongDefault
-import support as support  # finds the package
+from contract_twins import TWINS
+from support import CLIENT
 from strata_bus.codec import encode
 from strata_bus.contracts import Contract, Definitions, Mismatch, check_value, plan_of, schema_json
 from strata_bus.contracts import read_contract, contract_text
@@ -100,6 +101,23 @@ class TypeTests(unittest.TestCase):
         with self.assertRaises(TypeError) as raised:
             plan_of(namespace["Self"])
         self.assertIn("it contains itself and has no name", str(raised.exception))
+
+
+DOCUMENTS = CLIENT.parents[1] / "Tests" / "DerivingTests" / "Documents"
+
+
+@unittest.skipUnless(DOCUMENTS.is_dir(), "this copy of the package stands without the Swift tests")
+class TwinTests(unittest.TestCase):
+    def test_a_type_has_the_document_of_its_swift_twin(self) -> None:
+        self.assertGreater(len(TWINS), 50)
+        for name, type_ in TWINS.items():
+            with self.subTest(name):
+                plan = plan_of(type_)
+                definitions = Definitions([plan], [plan])
+                contract = Contract(interface="Fixture")
+                contract.actions["use"] = ContractAction(params=definitions.inline(plan), reply=plan.schema(definitions))
+                contract.definitions = definitions.schemas
+                self.assertEqual(contract_text(contract), (DOCUMENTS / f"{name}.json").read_text())
 
 
 class WritingTests(unittest.TestCase):

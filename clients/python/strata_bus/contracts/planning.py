@@ -53,7 +53,7 @@ _ADVICE: dict[Any, str] = {
 }
 _ALIAS: Any = getattr(typing, "TypeAliasType", ())
 """The type of a `type` statement, which Python 3.11 doesn't have."""
-_NO_NAME = re.compile(r"[^A-Za-z0-9_.-]")
+_NO_NAME = re.compile(r"[^A-Za-z0-9_.]+")
 _SWIFT_NAMES: dict[Any, str] = {
     bool: "Bool", int: "Int", float: "Double", str: "String", bytes: "Data", datetime.datetime: "Date", list: "Array",
     set: "Set", dict: "Dictionary", Any: "JSON",
@@ -285,12 +285,18 @@ def _wire_name(hint: Any) -> str | None:
 
 def _definition_names(cls: Any, arguments: tuple[Any, ...]) -> tuple[str, ...]:
     """Returns the names for `$defs`: `Page_Item`, then with outer classes in front, then with the module."""
-    name = "_".join([cls.__name__, *map(_argument_name, arguments)])
-    names = [_NO_NAME.sub("", name)]
-    for outer in [*reversed(cls.__qualname__.split(".")[:-1]), cls.__module__]:
-        if outer != "<locals>":
-            names.append(f"{_NO_NAME.sub('', outer)}.{names[-1]}")
+    names = [_identifier("_".join([cls.__name__, *map(_argument_name, arguments)]))]
+    # A function isn't part of the name of a class in it.
+    outer = cls.__qualname__.rpartition("<locals>.")[2].split(".")[:-1]
+    for part in [*reversed(outer), cls.__module__]:
+        names.append(f"{_identifier(part)}.{names[-1]}")
     return tuple(names)
+
+
+def _identifier(name: str) -> str:
+    """Returns a name of the letters that `$defs` allows, as the Swift runtime makes it."""
+    identifier = "_".join(filter(None, _NO_NAME.split(name)))
+    return identifier if identifier and not identifier[0].isdigit() else "_" + identifier
 
 
 def _argument_name(annotation: Any) -> str:
