@@ -152,7 +152,7 @@ class Holder:
 class Money:
     """Says its schema itself."""
 
-    contract_schema = {"type": "string", "pattern": r"^\d+\.\d\d$", "examples": ["9.50"]}
+    contract_schema: dict[str, Any] = {"type": "string", "pattern": r"^\d+\.\d\d$", "examples": ["9.50"]}
 
     def __init__(self, cents: int) -> None:
         self.cents = cents
@@ -465,6 +465,10 @@ class NoSchema:
         return ""
 
 
+class WrongExample(Money):
+    contract_schema = {"type": "string", "examples": ["9.5"]}
+
+
 @dataclass
 class WithInit:
     a: dataclasses.InitVar[int]
@@ -492,6 +496,8 @@ REFUSED: dict[str, tuple[Any, str]] = {
                      "method contract_decode(value) and the method contract_encode(), which read and write it"),
     "no schema": (NoSchema, "NoSchema: the contract_schema of NoSchema is none: $.type: expected null, boolean, integer, "
                   "number, string, array or object, found the string \"text\""),
+    "wrong example": (WrongExample, "WrongExample: WrongExample doesn't take an example of its schema: $: 9.5 isn't an "
+                      "amount such as 9.50"),
     "range of a text": (Annotated[str, Range(1, 2)], "a Range is for int and float"),
     "fraction as a limit": (Annotated[int, Range(0.5, 2)], "a Range is for int and float"),
     "text": ("Item", "Item: the type Item can't travel as JSON: its name can't be resolved here: give the type itself"),

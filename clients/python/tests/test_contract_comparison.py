@@ -70,6 +70,9 @@ SCHEMAS: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [
     ({"type": "object", "additionalProperties": INTEGER}, {"type": "object", "additionalProperties": {"type": "number"}},
      "compatible", "breaking"),
     (objects(a=STRING), {"type": "object", "additionalProperties": STRING}, "breaking", "breaking"),
+    ({"anyOf": [objects("kind", kind={"type": "string", "enum": ["a"]}, x=STRING)]},
+     {"anyOf": [objects("kind", kind={"type": "string", "enum": ["a"]}, x=INTEGER), objects("kind", kind=STRING, x=STRING)]},
+     "compatible", "breaking"),
 ]  # fmt: skip
 
 
@@ -156,12 +159,25 @@ class ComparisonTests(unittest.TestCase):
             "breaking: $.actions.a.reply.value: a string → an integer",
         ])  # fmt: skip
 
-    def test_what_is_too_deep_counts_as_breaking(self) -> None:
-        def chain(last: dict[str, Any]) -> dict[str, Any]:
-            definitions: dict[str, Any] = {f"A{n}": objects(a={"$ref": f"#/$defs/A{n + 1}"}) for n in range(1_000)}
-            return document({"params": {"$ref": "#/$defs/A0"}}, **{"$defs": {**definitions, "A1000": last}})
+    def test_what_was_assumed_of_a_recursive_type_is_forgotten_if_it_is_wrong(self) -> None:
+        def both(leaf: dict[str, Any]) -> dict[str, Any]:
+            # While A is compared, B seems to be the same, because A counts as the same until then.
+            definitions = {"A": objects(b={"$ref": "#/$defs/B"}, leaf=leaf), "B": objects(a={"$ref": "#/$defs/A"})}
+            actions = {name: {"params": {"$ref": f"#/$defs/{name}"}} for name in definitions}
+            return document(actions=actions, **{"$defs": definitions})
 
-        found = compared(chain(STRING), chain(STRING))
+        found = compared(both(STRING), both(INTEGER))
+        self.assertEqual([change.path for change in found.changes], [
+            "$.actions.A.params.leaf", "$.actions.B.params.a.leaf"])  # fmt: skip
+
+    def test_what_is_too_deep_counts_as_breaking(self) -> None:
+        def nested(levels: int) -> dict[str, Any]:
+            definitions: dict[str, Any] = {f"A{n}": objects(a={"$ref": f"#/$defs/A{n + 1}"}) for n in range(levels)}
+            return document({"params": {"$ref": "#/$defs/A0"}}, **{"$defs": {**definitions, f"A{levels}": STRING}})
+
+        self.assertEqual(compared(nested(127), nested(127)).result, "same")
+        self.assertEqual(compared(nested(128), nested(128)).result, "breaking")
+        found = compared(nested(1_000), nested(1_000))
         self.assertEqual(found.result, "breaking")
         self.assertIn("breaking: $: compared in part → too large or too deep to be compared as a whole",
                       [str(change) for change in found.changes])  # fmt: skip

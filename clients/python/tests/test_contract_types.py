@@ -176,7 +176,7 @@ class WorkTests(unittest.TestCase):
         self.assertIn('.end: expected an integer, found the string "wrong"', str(raised.exception))
         definitions = Definitions([plan], [])
         schema = definitions.inline(plan)
-        with self.assertRaises(Mismatch):
+        with self.assertRaisesRegex(Mismatch, 'end: expected an integer, found the string "wrong"'):
             check_value(value, schema, Contract(interface="A", definitions=definitions.schemas))
 
     def test_a_value_that_is_nested_too_deep_is_refused(self) -> None:

@@ -98,7 +98,11 @@ class ReadingTests(unittest.TestCase):
         contract.definitions = {"B": Schema(IntegerForm(1, 2), doc="d", default=None, examples=(1,), secret=True)}
         members = {"b": Property(Schema(NumberForm(1.0))), "a": Property(Schema(ReferenceForm("B")), False)}
         contract.definitions["A"] = Schema(ObjectForm(members))
-        self.assertEqual(json.loads(contract_text(contract)), {
+        written = json.loads(contract_text(contract))
+        for names in (written["actions"], written["actions"]["b"]["errors"], written["$defs"]):
+            self.assertEqual([*names], sorted(names))
+        self.assertEqual([*written["$defs"]["A"]["properties"]], ["b", "a"])
+        self.assertEqual(written, {
             "contract": 1, "interface": "A", "version": "1.0",
             "actions": {"a": {"element": {}}, "b": {"errors": {"A.x": {"description": "It."}, "A.y": {}}}},
             "broadcasts": {"\uffff": {"content": {"type": "string"}}, "\U00010000": {}},
@@ -329,5 +333,9 @@ class ValidationTests(unittest.TestCase):
         value: Any = {}
         for _ in range(100_000):
             value = {"children": [value]}
+        small: Any = {}
+        for _ in range(64):
+            small = {"children": [small]}
+        self.assertEqual(self.said(small, {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Item"}]}), "")
         self.assertEqual(
             self.said(value, {"$ref": "#/$defs/Item"}), "$: expected a value that isn't nested so deep, found an object")

@@ -246,12 +246,19 @@ class TypedTests(BusCase):
             finally:
                 ended.set()
 
+        kept: list[Any] = []
+
         @low.action("Low/made")
         def made(params: int) -> AsyncIterator[int]:
             async def numbers() -> AsyncIterator[int]:
-                yield params
+                try:
+                    while True:
+                        yield params
+                finally:
+                    ended.set()
 
-            return numbers()
+            kept.append(numbers())  # so that it isn't ended as garbage
+            return kept[-1]  # type: ignore[no-any-return]
 
         await self.start(low)
         tool = await self.tool()
@@ -261,7 +268,10 @@ class TypedTests(BusCase):
         async with tool.stream("Low/pages", 1_000, element=Page[int], credit=1) as stream:
             self.assertEqual(await within(anext(stream)), Page([0]))
         await within(ended.wait())
-        self.assertEqual([number async for number in tool.stream("Low/made", 7)], [7])
+        ended.clear()
+        async with tool.stream("Low/made", 7, credit=1) as numbers:
+            self.assertEqual(await within(anext(numbers)), 7)
+        await within(ended.wait())
         await self.assertRefused(anext(tool.stream("Low/pages", "3")), "bad-params", "yes")
 
     async def test_a_call_that_is_cancelled_ends_its_typed_handler(self) -> None:
@@ -398,8 +408,9 @@ class TypedTests(BusCase):
         tool = await self.tool()
         async with await within(low.register(offer)):
             self.assertEqual(await within(tool.call("More/of", Item("it", 1))), "it")
-            self.assertEqual([one["interface"] for one in low.contracts()["provides"]], ["More"])
-            self.assertEqual(low.contracts()["provides"][0]["version"], "1.0")
+            (more,) = low.contracts()["provides"]
+            self.assertEqual((more["interface"], more["version"], more["description"]), ("More", "1.0", "More of it."))
+            self.assertEqual(more["actions"]["of"]["reply"], {"type": "string"})
         self.assertEqual(low.contracts()["provides"], [])
         wrong = strata_bus.Offer()
         wrong.action("Wrong/type")(self.wrong)

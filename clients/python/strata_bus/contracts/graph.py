@@ -144,13 +144,9 @@ class SchemaGraph:
         if not isinstance(node.form, UnionForm):
             return
         flat: dict[int, None] = {}
-        seen = {number}
         waiting = node.parts[::-1]
-        while waiting:
+        while waiting:  # which ends: the reader refuses unions that lead to themselves
             part = waiting.pop()
-            if part in seen:
-                continue
-            seen.add(part)
             inner = self.nodes[part]
             if isinstance(inner.form, UnionForm):
                 waiting += inner.parts[::-1]

@@ -18,7 +18,7 @@ from .docs import documentation, record_docs
 from .hints import member_hints, substituted
 from .places import INTEGERS
 from .plans import TEXT_PLANS, AnyPlan, DecimalPlan, DescribedPlan, EnumPlan, Plan, ScalarPlan
-from .problems import ContractError
+from .problems import ContractError, Mismatch
 from .schema import (
     AnyForm,
     ArrayForm,
@@ -196,6 +196,8 @@ class Planner:
             return DescribedPlan(cls)
         except ContractError as error:
             raise TypeError(f"{where}: the contract_schema of {cls.__qualname__} is none: {error}") from None
+        except Mismatch as problem:
+            raise TypeError(f"{where}: {cls.__qualname__} doesn't take an example of its schema: {problem}") from None
 
     # -- Annotated
 

@@ -275,6 +275,8 @@ class DescribedPlan(Plan):
         self._type = type
         self._schema = _read_alone(said() if callable(said) else said)
         self._validator = Validator({})
+        for example in self._schema.examples:
+            self.decode(example, {})
 
     def schema(self, definitions: "Definitions") -> Schema:
         return self._schema
