@@ -5,6 +5,8 @@ from typing import Any
 
 import support as support  # finds the package
 from strata_bus.contracts import Comparison, compare, read_contract
+from strata_bus.contracts.graph import SchemaGraph
+from strata_bus.contracts.relation import SchemaRelation
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 
@@ -163,7 +165,8 @@ class ComparisonTests(unittest.TestCase):
         def both(leaf: dict[str, Any]) -> dict[str, Any]:
             # While A is compared, B seems to be the same, because A counts as the same until then.
             definitions = {"A": objects(b={"$ref": "#/$defs/B"}, leaf=leaf), "B": objects(a={"$ref": "#/$defs/A"})}
-            actions = {name: {"params": {"$ref": f"#/$defs/{name}"}} for name in definitions}
+            # The alternatives of a union are asked for in both directions.
+            actions = {name: {"params": {"anyOf": [{"$ref": f"#/$defs/{name}"}, {"type": "null"}]}} for name in definitions}
             return document(actions=actions, **{"$defs": definitions})
 
         found = compared(both(STRING), both(INTEGER))
@@ -181,6 +184,16 @@ class ComparisonTests(unittest.TestCase):
         self.assertEqual(found.result, "breaking")
         self.assertIn("breaking: $: compared in part → too large or too deep to be compared as a whole",
                       [str(change) for change in found.changes])  # fmt: skip
+
+    def test_the_relation_itself_is_bounded(self) -> None:
+        definitions: dict[str, Any] = {f"A{n}": objects(a={"$ref": f"#/$defs/A{n + 1}"}) for n in range(200)}
+        contract = read_contract(document(**{"$defs": {**definitions, "A200": STRING}}))
+        for levels, has_given_up in ((127, False), (128, True)):
+            graph = SchemaGraph(contract.definitions)
+            relation = SchemaRelation(graph)
+            node = graph.add(contract.definitions[f"A{200 - levels}"], 0)
+            self.assertIs(relation.takes(node, node, False), not has_given_up)
+            self.assertIs(relation.has_given_up, has_given_up)
 
     def test_what_takes_too_long_counts_as_breaking(self) -> None:
         def alternatives(first: int) -> dict[str, Any]:
