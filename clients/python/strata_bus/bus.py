@@ -130,13 +130,27 @@ class Bus:
         to: str,
         params: Any = None,
         *,
-        element: Any = None,
+        element: None = None,
         deadline: float | None = None,
         credit: int = CREDIT,
         meta: dict[str, Any] | None = None,
         trace: str | None = None,
         skip_auth: bool = False,
     ) -> Stream: ...
+
+    @overload
+    def stream(
+        self,
+        to: str,
+        params: Any = None,
+        *,
+        element: Any,
+        deadline: float | None = None,
+        credit: int = CREDIT,
+        meta: dict[str, Any] | None = None,
+        trace: str | None = None,
+        skip_auth: bool = False,
+    ) -> TypedStream[Any]: ...
 
     def stream(
         self,

@@ -54,8 +54,13 @@ class Client:
 
     @overload
     def _stream(
-        self, action: str, params: Any, element: Any = None, *, deadline: float | None = None, credit: int = CREDIT
+        self, action: str, params: Any, element: None = None, *, deadline: float | None = None, credit: int = CREDIT
     ) -> Stream: ...
+
+    @overload
+    def _stream(
+        self, action: str, params: Any, element: Any, *, deadline: float | None = None, credit: int = CREDIT
+    ) -> TypedStream[Any]: ...
 
     def _stream(
         self, action: str, params: Any, element: Any = None, *, deadline: float | None = None, credit: int = CREDIT

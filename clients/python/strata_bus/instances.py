@@ -65,9 +65,15 @@ class Instance:
 
     @overload
     def stream(
-        self, action: str, params: Any = None, *, element: Any = None, deadline: float | None = None,
+        self, action: str, params: Any = None, *, element: None = None, deadline: float | None = None,
         credit: int = CREDIT,
     ) -> Stream: ...  # fmt: skip
+
+    @overload
+    def stream(
+        self, action: str, params: Any = None, *, element: Any, deadline: float | None = None,
+        credit: int = CREDIT,
+    ) -> TypedStream[Any]: ...  # fmt: skip
 
     def stream(
         self, action: str, params: Any = None, *, element: Any = None, deadline: float | None = None,

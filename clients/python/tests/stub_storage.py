@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from strata_bus import Client, Length, Range, Stream, TypedStream, WireName
 
-__all__ = ["Batch", "Changed", "Dump", "Kind", "Package", "Put", "Stored", "Storage"]
+__all__ = ["Batch", "Changed", "Dump", "Event", "Kind", "Package", "Put", "Stored", "Storage"]
 
 
 class Kind(enum.Enum):
@@ -60,6 +60,9 @@ class Changed:
     part: str
 
 
+Event = Package | Changed
+
+
 class Storage(Client):
     """Keeps packages."""
 
@@ -73,6 +76,10 @@ class Storage(Client):
     def dump(self, params: Dump, *, deadline: float | None = None, credit: int = 16) -> TypedStream[Batch]:
         """Sends all packages, in batches."""
         return self._stream("dump", params, Batch, deadline=deadline, credit=credit)
+
+    def follow(self, *, deadline: float | None = None, credit: int = 16) -> TypedStream[Event]:
+        """Each package, and each change."""
+        return self._stream("follow", None, Event, deadline=deadline, credit=credit)
 
     def log(self, params: Any = None, *, deadline: float | None = None, credit: int = 16) -> Stream:
         return self._stream("log", params, deadline=deadline, credit=credit)
@@ -141,6 +148,23 @@ class Storage(Client):
           },
           {
             "type": "null"
+          }
+        ]
+      }
+    },
+    "follow": {
+      "description": "Each package, and each change.",
+      "auth": false,
+      "params": {
+        "type": "object"
+      },
+      "element": {
+        "anyOf": [
+          {
+            "$ref": "#/$defs/Package"
+          },
+          {
+            "$ref": "#/$defs/Changed"
           }
         ]
       }
@@ -217,6 +241,18 @@ class Storage(Client):
       "required": [
         "packages"
       ]
+    },
+    "Changed": {
+      "type": "object",
+      "properties": {
+        "part": {
+          "type": "string"
+        }
+      },
+      "required": [
+        "part"
+      ],
+      "description": "What was put or removed."
     },
     "Kind": {
       "type": "string",

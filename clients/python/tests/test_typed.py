@@ -61,6 +61,12 @@ def provider(name: str = "Low") -> strata_bus.Module:
         """Returns the package of that name."""
         return PACKAGE if params == PACKAGE.name else None
 
+    @module.action("Storage/follow")
+    async def follow(params: None) -> AsyncIterator[Package | Changed]:
+        """Each package, and each change."""
+        yield PACKAGE
+        yield Changed(part="notes")
+
     @module.action("Storage/forget", auth=True)
     async def forget(params: None, call: Call) -> None: ...
 
@@ -443,6 +449,7 @@ class StubTests(BusCase):
         names = [batch.packages[0].name async for batch in stream]
         self.assertEqual((names, stream.result), (["p0", "p1"], {"since": None}))
         self.assertEqual([part async for part in storage.log(5)], [[5]])
+        self.assertEqual([event async for event in storage.follow()], [PACKAGE, Changed(part="notes")])
         await self.assertRefused(storage.put(Put(packages=[PACKAGE] * 3)), Storage.FULL, "yes")
         tool = await self.tool()
         self.assertEqual(await within(Storage(tool).find("ant", deadline=5)), PACKAGE)
