@@ -115,6 +115,12 @@ let package = Package(
             name: "TestSupport", dependencies: ["StrataCore", "StrataLoop", "StrataTesting"], path: "Tests/Support",
             swiftSettings: settings),
         .target(
+            name: "ContractSamples", dependencies: ["StrataCore", "StrataContracts", "StrataTesting"],
+            path: "Tests/ContractSamples", swiftSettings: settings),
+        .executableTarget(
+            name: "contract-corpus", dependencies: ["StrataCore", "ContractSamples"], path: "Tests/ContractCorpus",
+            exclude: ["oracle.py"], swiftSettings: settings),
+        .target(
             name: "StrataFuzzing",
             dependencies: ["StrataCore", "StrataLoop", "StrataJSON", "StrataBus", "StrataManifest", "StrataTesting"],
             path: "Fuzzing/Targets", swiftSettings: settings),
@@ -139,6 +145,10 @@ let package = Package(
         .testTarget(name: "FuzzingTests", dependencies: ["StrataFuzzing"], swiftSettings: settings),
         .testTarget(
             name: "CoreTests", dependencies: ["StrataCore", "StrataLoop", "StrataTesting", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ContractTests",
+            dependencies: ["StrataCore", "StrataContracts", "ContractSamples", "StrataTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "StubTests", dependencies: ["Strata", "StrataCore", "StrataContracts", "StrataStubs"],

@@ -107,6 +107,7 @@ extension Schema.Text {
     func canBeMade(from examples: [JSON]) -> Bool {
         guard !needsExamples else { return examples.contains { $0.string.map(allows) ?? false } }
         // Base64 comes in groups of four characters.
-        return contentEncoding == nil || ((minimum ?? 0) + 3) / 4 <= (maximum ?? .max) / 4
+        let groups = (minimum ?? 0) / 4 + ((minimum ?? 0) % 4 > 0 ? 1 : 0)
+        return contentEncoding == nil || groups <= (maximum ?? .max) / 4
     }
 }

@@ -12,7 +12,8 @@ struct ContractReviewTests {
             #""contract":1,"module":"\#(name)""#, sends.isEmpty ? nil : #""broadcasts":{\#(sends)}"#,
             observes.isEmpty ? nil : #""observes":{\#(observes)}"#,
         ].compactMap { $0 }.joined(separator: ",")
-        return #""contracts":{"module":{\#(own)},"provides":[\#(provides)],"requires":[\#(requires)]}"#
+        let interfaces = name == "Notes" ? "" : #""interfaces":{"\#(name)":{}},"#
+        return interfaces + #""contracts":{"module":{\#(own)},"provides":[\#(provides)],"requires":[\#(requires)]}"#
     }
 
     private func contract(_ interface: String, _ action: String, params: String, reply: String) -> String {
@@ -48,7 +49,7 @@ struct ContractReviewTests {
             found.first?.hasPrefix(
                 "6:16 error modules.Notes.requires[0]: Notes was built with another contract of Storage than Storage has "
             ) == true, "\(found)")
-        #expect(found.first?.contains("strata.yaml:3): $.actions.load.params.key: ") == true, "\(found)")
+        #expect(found.first?.contains("strata.yaml:3): $.actions.load.params.name: ") == true, "\(found)")
     }
 
     @Test func actionThatTheProviderDoesNotDescribeIsAnError() throws {
