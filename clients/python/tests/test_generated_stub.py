@@ -1,0 +1,81 @@
+"""A client that `strata contracts export --python` wrote, used by its provider and by a caller."""
+
+import decimal
+import importlib.util
+import pathlib
+import sys
+import unittest
+from collections.abc import AsyncIterator
+from typing import Any
+
+from support import BusCase, strata_bus, within
+from strata_bus.contracts import compare, contract_json, read_contract
+
+GENERATED = pathlib.Path(__file__).resolve().parents[3] / "Tests" / "StubTests" / "Generated" / "library.py"
+
+
+def load() -> Any:
+    spec = importlib.util.spec_from_file_location("library", GENERATED)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["library"] = module  # where the types' forward references are looked up
+    spec.loader.exec_module(module)
+    return module
+
+
+library = load()
+Library, Book, Chapter, Move, Place = library.Library, library.Book, library.Chapter, library.Move, library.Place
+
+
+def provider() -> strata_bus.Module:
+    module = strata_bus.Module("Low")
+    module.interface("Library", version="2.1", doc="Lends books.\n\nThere is one for each town.")
+    module.broadcasts(Library.LENT, library.Lent, interface="Library")
+
+    async def find(params: Any) -> Any:
+        assert params.title == "a" and params.in_ is library.Shelf.UPPER
+        return [
+            Book(number=1, title="a", price=decimal.Decimal("9.5"), page="p", tags=[], copies={"a": 1}, shelf=params.in_, sequels=[])
+        ]
+
+    find.__annotations__ = {"params": library.Find, "return": list[Book]}
+    module.action("Library/find")(find)
+
+    async def follow(params: None) -> AsyncIterator[Any]:
+        yield library.MoveRead(read=library.MoveReadRead(_0=Chapter(name="1", next=Chapter(name="2"))))
+        yield library.MoveLent(lent=library.MoveLentLent(to="Ada", _1=(1.0, 2.0)))
+
+    follow.__annotations__ = {"params": None, "return": AsyncIterator[Move]}
+    module.action("Library/follow")(follow)
+    return module
+
+
+class GeneratedStubTests(BusCase):
+    def test_its_types_give_the_contract_that_it_was_made_of(self) -> None:
+        derived = read_contract(provider().contracts()["provides"][0])
+        original = read_contract(Library.contract)
+        documents = [contract_json(contract) for contract in (derived, original)]
+        for name in ("find", "follow"):
+            for part in ("params", "reply", "element"):
+                one, other = (document["actions"][name].get(part) for document in documents)
+                self.assertEqual(one is None, other is None, f"{name} {part}")
+        result = compare(original, derived)
+        # A union's cases are open in Python, so that more is allowed than the original sends.
+        wrong = [change for change in result.changes if change.path.startswith("$.actions.find")]
+        self.assertEqual([change for change in wrong if change.breaking], [])
+
+    async def test_values_pass_between_its_types(self) -> None:
+        low, high = provider(), strata_bus.Module("High")
+        await self.start(low)
+        await self.start(high)
+        client = Library(high)
+        books = await within(client.find(library.Find(title="a", in_=library.Shelf.UPPER)))
+        self.assertEqual(books[0].shelf, library.Shelf.UPPER)
+        self.assertEqual(str(books[0].price), "9.5")
+        moves = [move async for move in client.follow()]
+        self.assertEqual(moves[0].read._0.next, Chapter(name="2"))
+        self.assertEqual(moves[1].lent._1, (1.0, 2.0))
+
+
+if __name__ == "__main__":
+    unittest.main()
