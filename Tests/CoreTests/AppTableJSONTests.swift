@@ -12,6 +12,7 @@ struct AppTableJSONTests {
         table.settings = ["feed.page": 20]
         table.launchOptions = nil
         table.calls = .declared
+        table.contracts = .enforced
         table.authorizer = "Session"
         table.guests = .init(rank: 1, most: 8)
         table.guests?.users = [7: 0, .max: 1]
@@ -49,7 +50,8 @@ struct AppTableJSONTests {
         (row.stop, row.idle, row.ping, row.user, row.backoffReset) = (4, 5, 6, 65534, 7)
         row.pingRestarts = false
         row.provides = ["Storage"]
-        row.requires = ["Log"]
+        row.requires = ["Log@2.1", "PlainRouter"]
+        row.contracts = .off
         row.urls = [.init(host: "moments.store", path: "/dump", to: "Storage/dump", isPublic: true)]
         row.opens = [
             .init(scheme: "catalog", app: OtherApp(.name("catalog"), user: 7)),
@@ -89,6 +91,8 @@ struct AppTableJSONTests {
     }
 
     @Test(arguments: [
+        (#"{"app":"a","contracts":"on"}"#, "contracts"),
+        (#"{"app":"a","modules":[{"name":"A","requires":["B","C@2"]}]}"#, "modules[0].requires[1]"),
         ("[]", ""), ("{}", ""), (#"{"app":1}"#, "app"), (#"{"app":"a","x":1}"#, ""),
         (#"{"app":"a","limits":{"frame":-1}}"#, "limits.frame"),
         (#"{"app":"a","modules":[{"name":"A","rank":3}]}"#, "modules[0].rank"),

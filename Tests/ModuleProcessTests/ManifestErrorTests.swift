@@ -216,6 +216,16 @@ struct ManifestErrorTests {
             ("requires: [I, IRouter]", ":4: modules.A.requires[1]: expected each name once; \"I\""),
             ("requires: [9]", ":4: modules.A.requires[0]: expected an interface's name"),
             ("requires: [busRouter]", ":4: modules.A.requires[0]: expected an interface's name"),
+            ("requires: [J, J@2.1]", ":4: modules.A.requires[1]: expected each name once; \"J\""),
+            (
+                "requires: [J@2]",
+                ":4: modules.A.requires[0]: expected an interface's name ([A-Za-z][A-Za-z0-9._-]{0,63}, not reserved), "
+                    + "alone or with a version as in Storage@2.1; found \"J@2\""
+            ),
+            ("requires: [J@02.1]", ":4: modules.A.requires[0]: expected an interface's name"),
+            ("requires: [bus@2.1]", ":4: modules.A.requires[0]: expected an interface's name"),
+            ("contracts: enforced", ":4: modules.A.contracts: expected off; found \"enforced\""),
+            ("contracts: false", ":4: modules.A.contracts: expected off; found false"),
             ("urls: {h/a: I}", ":4: modules.A.urls.h/a: expected Interface/action; found \"I\""),
             ("urls: {h/a: J/a}", ":4: modules.A.urls.h/a: expected an interface that A provides; found \"J/a\""),
             ("urls: {/a: I/a}", ":4: modules.A.urls./a: expected HOST/PATH"),

@@ -144,6 +144,7 @@ struct ManifestTests {
             app: a
             levels: [one, two]
             calls: declared
+            contracts: enforced
             settings: {n: null, f: 1.5, i: -3, h: 0x1F, s: "1", t: true, no: no, l: [1, {a: b}], big: 1e300}
             limits: {frame: 2MiB, header: 2KiB, calls: 1, queue: 2B, waiting: 3, observations: 4, interfaces: 5,
               urls: 6, instances: 7, connections: 17, unregistered: 8, held: 9, adapted: 10, total: 11, depth: 12}
@@ -162,7 +163,8 @@ struct ManifestTests {
                 backoff: {first: 1s}
                 stop: 0s
                 provides: [XrouTer, Router]
-                requires: [B, CRouter]
+                requires: [B, CRouter, DRouter@2.1]
+                contracts: off
                 urls: {"Host.A/show/:tip/": XRouter/show, host.a: Router/root, "host.b/show/:x": X/show, "*/*all": X/show}
                 observes: [n, {name: m, object: o, keep: latest}]
                 trusted: true
@@ -172,7 +174,7 @@ struct ManifestTests {
             """)
         let table = manifest.table
         #expect(table.levels == ["one", "two"])
-        #expect(table.calls == .declared)
+        #expect(table.calls == .declared && table.contracts == .enforced)
         #expect(
             table.settings == [
                 "n": nil, "f": 1.5, "i": -3, "h": 31, "s": "1", "t": true, "no": "no", "l": [1, ["a": "b"]],
@@ -189,7 +191,7 @@ struct ManifestTests {
         #expect((row.rank, row.priority, row.stop, row.trusted) == (1, -5, 0, true))
         #expect((row.start, row.restart, row.replace) == (.onDemand, .always, .overlap))
         #expect(row.provides == ["X", "Router"])
-        #expect(row.requires == ["B", "C"])
+        #expect(row.requires == ["B", "C", "D@2.1"] && row.contracts == .off)
         #expect(
             row.urls == [
                 .init(host: "host.a", path: "/show/:tip/", to: "X/show"),

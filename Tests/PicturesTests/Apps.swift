@@ -45,7 +45,8 @@ enum Apps {
         table.modules = (0..<40).map { index in
             row(name(index), ranks[index]) { row in
                 row.provides = [name(index)]
-                row.requires = [index / 2, index / 3 + 1, (index * 7) % 40].filter { $0 != index }.map(name)
+                let required = [index / 2, index / 3 + 1, (index * 7) % 40].filter { $0 != index }
+                row.requires = required.map { RequiredInterface(name: name($0)) }
                 if index % 4 == 0 { row.broadcasts = ["\(name(index)).changed"] }
                 row.observes = [index / 2, index / 4].map { .init(name: "\(name($0)).changed") }
                 row.reports = [.init(module: name(index % 3), names: ["line"])]

@@ -61,10 +61,12 @@ extension BusCore {
         ("modules", .anybody, .inParts(modulesListing)), ("interfaces", .anybody, .inParts(interfacesListing)),
         ("names", .anybody, .inParts(namesListing)), ("stats", .anybody, .now(statsAnswer)),
         ("timeline", .operators, .inParts(timelineListing)),
-        ("requests", .operators, .inParts(requestsListing)), ("metrics", .operators, .later(metrics)),
+        ("requests", .operators, .inParts(requestsListing)), ("metrics", .operators, .later(askModule)),
+        ("contracts", .operators, .later(askModule)),
         ("watch", .anybody, .later(watchModules)), ("monitor", .operators, .later(monitor)),
         ("ping", .everyPeer, .now(pong)), ("vouch", .launcher, .now(vouch)), ("retire", .launcher, .later(retire)),
         ("moduleState", .launcher, .now(moduleState)), ("reload", .operatorsAndLauncher, .later(reload)),
+        ("reloaded", .launcher, .now(reloaded)),
         ("handOver", .operatorsAndLauncher, .later(handOver)),
     ]
 

@@ -28,12 +28,14 @@ extension BusCore {
         try checkOwners(part.offer, module.name)
         try checkFree(part.offer, of: module)
         if offering != .over, !part.more { try checkProvided(Set(interfaces.map(\.name)), module) }
+        try checkContracts(part.offer.interfaces, part.requires, of: module, module.name)
         // All checks have passed, so nothing below is refused.
         if let successor, let all {
             successor.add(part, offering: all)
         } else {
             add(part.offer, to: module)
             module.session.add(events: part.events, requires: part.requires)
+            noteRequired(part.requires, by: module)
         }
         guard offering != .over else { return writeReply(peer, id: call.id) }
         if !part.more { endOffering(peer) }

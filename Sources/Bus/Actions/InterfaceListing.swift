@@ -81,7 +81,7 @@ final class InterfaceListing {
         let count = ofRow.count + module.session.requires.count
         let end = min(count, entry + Self.entries)
         for index in entry..<max(entry, end) {
-            let name = index < ofRow.count ? ofRow[index] : module.session.requires[index - ofRow.count]
+            let name = (index < ofRow.count ? ofRow[index] : module.session.requires[index - ofRow.count]).name
             // A module may require an interface in its row and in its hello.
             guard bus.routes.interface(name) != nil, requirers[name]?.last != place else { continue }
             requirers[name, default: []].append(place)
@@ -101,10 +101,11 @@ final class InterfaceListing {
         guard bus.routes.interface(interface.name) === interface else { return }
         if isBehindAnother { bytes.append(UInt8(ascii: ",")) }
         isBehindAnother = true
-        let head: JSON = [
+        let head = JSON.present([
             "name": .string(interface.name), "module": .string(interface.owner.name),
-            "instances": .string(interface.instances.rawValue), "actions": [],
-        ]
+            "instances": .string(interface.instances.rawValue),
+            "version": interface.version.map { .string($0.description) }, "actions": [],
+        ])
         head.write(to: &bytes)
         // Removes `]}`, because the actions follow in parts of their own.
         bytes.removeLast(2)

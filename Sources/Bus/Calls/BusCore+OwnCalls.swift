@@ -104,8 +104,8 @@ enum OwnPurpose {
     case creation(CallReference, instance: UInt64)
     /// The authorizer's answer about a call that is kept.
     case authorization(CallReference)
-    /// `module/metrics`, for an operator's request.
-    case metrics(CallReference)
+    /// `module/metrics` or `module/contracts`, for an operator's request.
+    case question(CallReference)
 
     /// Why a module is retired, which decides what follows.
     enum Retirement {
@@ -142,7 +142,7 @@ extension BusCore {
         case .release: releaseAnswered(callee, answer)
         case .creation(let asking, let number): creationAnswered(asking, number, callee, answer)
         case .authorization(let call): authorizerAnswered(call, answer)
-        case .metrics(let asking): metricsAnswered(asking, callee, answer)
+        case .question(let asking): moduleAnswered(asking, callee, answer)
         }
     }
 }

@@ -38,8 +38,9 @@ struct LiveFacts: MessageFacts {
             let requires = module.row?.requires ?? []
             // An instance has the provider's name, even if it was created through the declared
             // interface of an adapter.
-            return requires.contains(required ?? interface?.name ?? "")
-                || instance != nil && requires.contains { core.adapted($0) === interface }
+            let name = required ?? interface?.name ?? ""
+            return requires.contains { $0.name == name }
+                || instance != nil && requires.contains { core.adapted($0.name) === interface }
         case .report: return module.declared.reports[owner?.name ?? ""]?.contains(name.text) == true
         case .broadcast: return module.declared.broadcasts.contains(name.text)
         case .event: return module.declared.emits.contains(name.text)

@@ -58,6 +58,7 @@ final class BusCore {
 
     // The state of the modules and of the app.
     var modules: ModuleTable
+    var requirements = RequiredVersions()
     var start: AppStart
     var launcherSlot = LauncherSlot()
     var replacement = Replacement()

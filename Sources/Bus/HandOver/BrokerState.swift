@@ -97,6 +97,9 @@ struct LauncherSlotState: StatePart {
     var isAsked = false
     /// The reloads that the open question to the launcher is about, if `isAsked`.
     var asked: [CallReferenceState] = []
+    /// The code and the message of the error with which its last reload failed; empty if none did.
+    var refusalCode = ""
+    var refusal = ""
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &peer)
@@ -104,6 +107,8 @@ struct LauncherSlotState: StatePart {
         try file(3, &reloads)
         try file(4, &isAsked)
         try file(5, &asked)
+        try file(6, &refusalCode)
+        try file(7, &refusal)
     }
 }
 

@@ -63,6 +63,8 @@ extension BusCore {
         }
         state.launcherSlot.reloads = scope.some(launcherSlot.reloads).filter(\.isOpen).map(CallReferenceState.init)
         state.launcherSlot.isAsked = launcherSlot.askedReloads != nil
+        state.launcherSlot.refusalCode = launcherSlot.refusal?.code.rawValue ?? ""
+        state.launcherSlot.refusal = launcherSlot.refusal?.message ?? ""
         state.launcherSlot.asked = (launcherSlot.askedReloads ?? []).map(CallReferenceState.init)
     }
 

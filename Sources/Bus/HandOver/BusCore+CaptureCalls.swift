@@ -71,7 +71,7 @@ extension BusCore {
         case .authorization(let call): (state.kind, state.call) = (.authorization, CallReferenceState(call))
         case .creation(let asking, let number):
             (state.kind, state.call, state.instance) = (.metrics, CallReferenceState(asking), number)
-        case .metrics(let asking): (state.kind, state.call) = (.metrics, CallReferenceState(asking))
+        case .question(let asking): (state.kind, state.call) = (.metrics, CallReferenceState(asking))
         }
         return state
     }

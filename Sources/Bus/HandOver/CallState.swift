@@ -160,8 +160,8 @@ struct PurposeState: StatePart {
     var emission = 0
     /// The index of the listener within it.
     var listener = 0
-    /// With `metrics`: the number of the instance that the call creates; 0 for a call for metrics.
-    /// A build that knows no creations forwards the answer, as it does for metrics.
+    /// With `metrics`: the number of the instance that the call creates; 0 for an operator's
+    /// question. A build that knows no creations forwards the answer, as it does for a question.
     var instance: UInt64 = 0
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {

@@ -84,6 +84,34 @@ extension Hello.Interface: StatePart {
         try file(1, &name)
         try file(2, &instances)
         try file(3, &actions)
+        try file(4, &version)
+    }
+}
+
+extension ContractVersion: StateValue {
+    init() { self.init(major: 0, minor: 0) }
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        var number = UInt32(major) << 16 | UInt32(minor)
+        try number.pass(&file)
+        self = ContractVersion(major: UInt16(number >> 16), minor: UInt16(number & 0xFFFF))
+    }
+}
+
+extension StateFile {
+    /// Passes required interfaces: their names under one tag, which a build without versions reads
+    /// too, and under another one their versions, each empty if there is none.
+    mutating func callAsFunction(
+        names: UInt16, versions: UInt16, of required: inout [RequiredInterface]
+    ) throws(StateError) {
+        var (allNames, allVersions) = (required.map(\.name), required.map { $0.version?.description ?? "" })
+        try self(names, &allNames)
+        try self(versions, &allVersions)
+        guard isReading else { return }
+        required = allNames.enumerated().map { place, name in
+            RequiredInterface(
+                name: name, version: allVersions.indices.contains(place) ? ContractVersion(allVersions[place]) : nil)
+        }
     }
 }
 

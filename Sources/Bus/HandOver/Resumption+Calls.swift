@@ -122,7 +122,7 @@ extension Resumption {
         case .authorization: return .authorization(try reference(state.call))
         case .metrics where state.instance != 0:
             return .creation(try reference(state.call), instance: state.instance)
-        case .metrics: return .metrics(try reference(state.call))
+        case .metrics: return .question(try reference(state.call))
         }
     }
 }

@@ -31,6 +31,7 @@ struct Resumption {
         bus.launcherSlot.expect(state.launcherSlot.process)
         for own in state.peers { try resume(own, connect) }
         for module in state.modules { try resume(module) }
+        bus.noteAllRequired()
         // Connections are counted now, because it needs the vouched processes.
         for state in state.peers { bus.count(try peer(state.number)) }
         for number in state.draining { bus.modules.beginsDraining(try peer(number)) }
@@ -64,7 +65,10 @@ struct Resumption {
             bus.links.add(Link(link, try self.peer(peer.number), waiting: try references(link.waiting)))
         }
         let asked = state.launcherSlot.isAsked ? try references(state.launcherSlot.asked) : nil
-        bus.launcherSlot.resume(reloads: try references(state.launcherSlot.reloads), asked: asked)
+        let slot = state.launcherSlot
+        bus.launcherSlot.resume(
+            reloads: try references(slot.reloads), asked: asked,
+            refusal: slot.refusalCode.isEmpty ? nil : BusError(ErrorCode(slot.refusalCode), slot.refusal))
         bus.replacement.resume(try references(state.handOvers))
     }
 

@@ -47,7 +47,7 @@ extension BusCore {
         // Earlier broadcasts belong to the old session. If delivering them ends it, the successor
         // already serves alone.
         finishFanOut()
-        guard module.successor === successor else { return }
+        guard module.successor === successor, !endMisfit(successor, of: module) else { return }
         module.setSuccessor(nil)
         let old = module.peer
         if let old {
@@ -76,8 +76,10 @@ extension BusCore {
         let kept = Set(successor.offer.interfaces.map(\.name))
         for interface in module.session.interfaces where !kept.contains(interface.name) { remove(interface) }
         module.session.removeDeadInterfaces()
+        forgetRequired(by: module)
         module.serve(by: peer)
         module.session.begin(peer.credentials, events: successor.events, requires: successor.requires)
+        noteRequired(successor.requires + module.rowRequires, by: module)
         module.takeLevel(of: peer)
         module.said.forgetVerdict()
         module.history.forgetStartFailure()

@@ -9,6 +9,8 @@ struct LauncherSlot {
     private(set) var reloads: [CallReference] = []
     /// The reloads that the open question to the launcher is about; nil when none is open.
     private(set) var askedReloads: [CallReference]?
+    /// The error with which its last reload failed; nil if the table is in force.
+    private(set) var refusal: BusError?
 
     mutating func take(_ peer: Peer?) { self.peer = peer }
 
@@ -37,8 +39,14 @@ struct LauncherSlot {
         return askedReloads ?? []
     }
 
+    /// Notes whether the launcher's last table was put in force.
+    mutating func wasTaken(_ result: Result<Void, BusError>) {
+        refusal = if case .failure(let error) = result { error } else { nil }
+    }
+
     /// Continues the state of the previous program's bus.
-    mutating func resume(reloads: [CallReference], asked: [CallReference]?) {
+    mutating func resume(reloads: [CallReference], asked: [CallReference]?, refusal: BusError?) {
+        self.refusal = refusal
         self.reloads = reloads
         askedReloads = asked
     }

@@ -122,6 +122,9 @@ package final class MemoryBroker {
         settle()
     }
 
+    /// The table that is in force.
+    package var table: AppTable { bus.table }
+
     /// When the bus has something due, in nanoseconds; nil for never.
     package var due: UInt64? { hasEnded || bus.wakeAt == .max ? nil : bus.wakeAt * 1_000_000 }
 

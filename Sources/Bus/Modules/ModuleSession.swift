@@ -7,18 +7,18 @@ struct ModuleSession: StatePart {
     /// The events that it handles.
     private(set) var events: Set<String> = []
     /// The interfaces that hello said it requires.
-    private(set) var requires: [String] = []
+    private(set) var requires: [RequiredInterface] = []
     private(set) var interfaces: [InterfaceRecord] = []
     private(set) var urls: [URLTarget] = []
 
     /// Begins the session of another process. What it offers is added afterwards.
-    mutating func begin(_ credentials: PeerCredentials, events: [String], requires: [String]) {
+    mutating func begin(_ credentials: PeerCredentials, events: [String], requires: [RequiredInterface]) {
         (pid, uid) = (credentials.pid, credentials.uid)
         (self.events, self.requires) = (Set(events), requires)
     }
 
     /// Adds another part of what it brings.
-    mutating func add(events: [String], requires: [String]) {
+    mutating func add(events: [String], requires: [RequiredInterface]) {
         self.events.formUnion(events)
         self.requires += requires
     }
@@ -47,7 +47,7 @@ struct ModuleSession: StatePart {
         try file(1, &pid)
         try file(2, &uid)
         try file(3, &events)
-        try file(4, &requires)
+        try file(names: 4, versions: 5, of: &requires)
     }
 }
 
@@ -64,12 +64,12 @@ final class Successor {
     struct Brought: StatePart {
         var offer = Hello.Offer()
         var events: [String] = []
-        var requires: [String] = []
+        var requires: [RequiredInterface] = []
 
         mutating func fields(_ file: inout StateFile) throws(StateError) {
             try file(1, &offer)
             try file(2, &events)
-            try file(3, &requires)
+            try file(names: 3, versions: 4, of: &requires)
         }
     }
 
@@ -89,7 +89,7 @@ final class Successor {
 
     var offer: Hello.Offer { brought.offer }
     var events: [String] { brought.events }
-    var requires: [String] { brought.requires }
+    var requires: [RequiredInterface] { brought.requires }
 
     /// How far its start is.
     var step: ModuleLife.Step { life.step ?? .joined }

@@ -120,6 +120,7 @@ extension BusCore {
         try checkOwners(hello.offer, name)
         if let live = modules.find(name), let peer = live.peer, maySucceed(hello, live, peer) {
             try checkFree(hello.offer, of: live)
+            try checkContracts(hello, of: live, name)
             joinBeside(joining, live, hello, id)
             return
         }
@@ -128,6 +129,7 @@ extension BusCore {
                 .nameTaken, "\(name) is connected already (pid \(live.session.pid)): a name belongs to one process")
         }
         try checkFree(hello.offer, of: nil)
+        try checkContracts(hello, of: row, name)
         let module = row ?? modules.addGuest(name, rank: rank)
         join(joining, module, hello, id)
     }

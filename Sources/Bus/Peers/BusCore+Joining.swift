@@ -14,6 +14,7 @@ extension BusCore {
         module.serve(by: peer)
         updateMailbox(module)
         module.session.begin(peer.credentials, events: hello.events, requires: hello.requires)
+        noteRequired(hello.requires + module.rowRequires, by: module)
         beginAnew(module, resumed: hello.resumed)
         noteHello(of: module, resumed: hello.resumed)
         module.history.began(isByItself: peer.vouched == nil)
@@ -87,7 +88,7 @@ extension BusCore {
             "launchOptions": table.launchOptions,
             "subscriptions": .array(subscriptions.map { JSON($0) }),
             "limits": table.limits.json(),
-            "features": [.string(BrokerFeature.restURLs)],
+            "features": [.string(BrokerFeature.restURLs), .string(BrokerFeature.contracts)],
         ]
         writeReply(peer, id: id, reply)
     }

@@ -161,6 +161,7 @@ extension BusCore {
             return
         }
         endSupervision(of: peer)
+        forgetRequired(by: module)
         module.serve(by: nil)
         module.session.end()
         module.takeLevel()
@@ -170,7 +171,9 @@ extension BusCore {
             module.take(.sessionEnded(.absent, isForGood: false))
             failWaiting(module, unavailable(module))
             modules.remove(module)
-        } else if let successor = module.successor, successor.peer.isOpen, stage == .running, !module.isRemoved {
+        } else if let successor = module.successor, successor.peer.isOpen, stage == .running, !module.isRemoved,
+            !endMisfit(successor, of: module)
+        {
             start.begins(again: module.number)
             module.setSuccessor(nil)
             // The successor serves at once, even if its start isn't done.

@@ -15,7 +15,7 @@ struct Hello {
     var level: String?
     var offer = Offer()
     var observes: [AppTable.Observed] = []
-    var requires: [String] = []
+    var requires: [RequiredInterface] = []
     var events: [String] = []
     var resumed = false
     /// Whether the session is notified when another process takes over from it.
@@ -32,6 +32,8 @@ struct Hello {
     struct Interface {
         var name = ""
         var instances = InterfaceRecord.Instances.single
+        /// The version of its contract; nil if the module doesn't say.
+        var version: ContractVersion?
         var actions: [InterfaceRecord.Action]?
         /// Whether its actions are added to those that the module's interface already has.
         var adds = false
@@ -104,11 +106,15 @@ struct Hello {
     private mutating func readPart(_ reader: MemberReader) throws(BusError) {
         offer = try Offer(reader)
         observes = try Self.observations(reader)
-        requires = try reader.strings("requires").map(Name.withoutRouterSuffix)
-        events = try reader.strings("events").map(Self.checkedName)
-        for name in requires where !Name.isInterface(name) {
-            throw BusError(.badParams, "\"\(name)\" in requires is not an interface's name")
+        requires = try reader.strings("requires").map { text throws(BusError) in
+            guard let required = RequiredInterface(text) else {
+                throw BusError(
+                    .badParams, "\"\(text)\" in requires is not an interface: write its name, or name and version as in "
+                        + "Storage@2.1")
+            }
+            return required
         }
+        events = try reader.strings("events").map(Self.checkedName)
         // These are checked but not kept, because the manifest decides.
         for name in try reader.strings("broadcasts") { _ = try Self.checkedName(name) }
         try Self.checkReports(reader)
@@ -205,6 +211,13 @@ extension Hello.Interface {
             throw BusError(.badParams, "the interface \(name) has instances \"\(word)\": use single or multiple")
         }
         self.instances = instances
+        version = try reader.string("version").map { text throws(BusError) in
+            guard let version = ContractVersion(text) else {
+                throw BusError(
+                    .badParams, "the interface \(name) has version \"\(text)\": write major.minor, each 0 to 65535, as in 2.1")
+            }
+            return version
+        }
         adds = try reader.bool("add") ?? false
         let actions = try (reader.object("actions") ?? []).map { action throws(BusError) in
             try require(
@@ -281,7 +294,9 @@ extension Hello.Offer {
 extension ModuleRecord {
     /// The interfaces that its current session brought.
     var offeredInterfaces: [Hello.Interface] {
-        session.interfaces.map { Hello.Interface(name: $0.name, instances: $0.instances, actions: $0.actions) }
+        session.interfaces.map {
+            Hello.Interface(name: $0.name, instances: $0.instances, version: $0.version, actions: $0.actions)
+        }
     }
 
     /// Everything that its current session brought.

@@ -27,6 +27,7 @@ extension BusCore {
     func tableAnswered(_ answer: OwnAnswer) {
         let asked = launcherSlot.takeAsked()
         let result = answer.mapError(Self.judged).flatMap { body in take(tableFrom: body) }
+        launcherSlot.wasTaken(result)
         for asking in asked where asking.isOpen {
             switch result {
             case .success: self.answer(asking.call, JSON.object([]).encoded(), "the manifest was read again")
@@ -60,6 +61,7 @@ extension BusCore {
 
     private func take(_ new: AppTable) throws(BusError) {
         try new.mayFollow(table)
+        try checkContracts(under: new)
         // Before the rows change: no guest may have the name of a row.
         endNamesakes(of: new)
         let old = table
@@ -74,7 +76,15 @@ extension BusCore {
         endMovedGuests()
         endSurplusGuests()
         for module in removed { remove(module) }
+        noteAllRequired()
         turnMayHaveChanged()
+    }
+
+    /// Handles the launcher's `reloaded`: whether the table of its last answer is in force. Only
+    /// then it puts the manifest in force itself.
+    func reloaded(_: BusCall) throws(BusError) -> JSON {
+        if let refusal = launcherSlot.refusal { throw refusal }
+        return .object([])
     }
 
     // MARK: rows

@@ -112,6 +112,7 @@ extension BusCore {
             if !record.isLive { module.session.add(record) }
             record.isLive = true
             record.instances = interface.instances
+            record.version = interface.version
             record.actions = interface.actions
             routes.add(record)
         }
@@ -140,6 +141,7 @@ extension BusCore {
         if interface.isDeclared {
             // The row still provides it; only what the session said is gone.
             interface.actions = nil
+            interface.version = nil
             routes.forgetRoutes()
         } else {
             routes.remove(interface)

@@ -10,6 +10,8 @@ final class InterfaceRecord {
     /// Whether the owner's session provides it.
     var isLive = false
     var instances = Instances.single
+    /// The version of its contract, as the session said; nil without a session, or if it didn't.
+    var version: ContractVersion?
     /// The listed actions; nil if none are listed. Then every action is accepted, without
     /// authorization.
     var actions: [Action]? { didSet { places = nil } }

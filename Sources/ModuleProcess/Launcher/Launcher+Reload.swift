@@ -4,16 +4,42 @@ import StrataOperator
 
 /// Reloading the manifest.
 extension Launcher {
-    /// Handles `launcher/reload`. Answers with the new table, which the broker takes over, or with
-    /// every error.
+    /// Handles `launcher/reload`. Answers with the new table, or with every error. The broker puts
+    /// the table in force, or refuses it; then the launcher goes back to the old manifest.
     func reload(_ call: BusClient.Incoming) {
+        guard !awaitsVerdict else {
+            nextReload = call
+            return
+        }
         switch readAgain() {
         case .failure(let error): link.client.fail(call.id, error)
         case .success(let manifest):
+            let old = settings.manifest
             let change = apply(manifest)
             link.client.reply(call.id, manifest.table.json().encoded())
+            // Until the broker has answered, the change starts and stops no process.
+            awaitsVerdict = true
+            link.call("reloaded") { [weak self] in self?.judged($0, change, old) }
+        }
+    }
+
+    /// The errors with which a broker refuses a table. One of an earlier build refuses none, and
+    /// one that has ended starts again with the new table.
+    private static let refusals: Set<ErrorCode> = [.incompatible, .badParams, .tooLarge]
+
+    private func judged(_ answer: BusClient.Answer, _ change: Change, _ old: Manifest) {
+        awaitsVerdict = false
+        let waiting = nextReload
+        nextReload = nil
+        guard app.isRunning else { return }
+        let code: ErrorCode? = if case .failure(let error) = answer { error.code } else { nil }
+        if let code, Self.refusals.contains(code) {
+            for new in apply(old).went { dismiss(new) }
+        } else {
             begin(change)
         }
+        // With a connection, the question that came over it has ended too.
+        if let waiting, code != .died { reload(waiting) }
     }
 
     /// Handles SIGHUP without a terminal: asks the broker, which calls `launcher/reload`.
@@ -87,10 +113,7 @@ extension Launcher {
     }
 
     private func begin(_ change: Change) {
-        for gone in change.went {
-            gone.remove()
-            forgetRemoved(gone)
-        }
+        for gone in change.went { dismiss(gone) }
         for supervisor in change.came {
             supervisor.change { $0.busCame(at: loop.now) }
             if supervisor.row.isStartedByItself {
@@ -104,6 +127,14 @@ extension Launcher {
         }
         console.say("the manifest was read again")
         events?.emit("reload")
+    }
+}
+
+extension Launcher {
+    /// Stops a module whose row is gone, and forgets it when it has ended.
+    private func dismiss(_ supervisor: Supervisor) {
+        supervisor.remove()
+        forgetRemoved(supervisor)
     }
 }
 

@@ -81,6 +81,10 @@ public final class Launcher {
     var progress: StartProgress
     var waiters = Waiters()
     var logs = LogStreams()
+    /// Whether the broker has not yet said if the last manifest is in force.
+    var awaitsVerdict = false
+    /// A `launcher/reload` that has come meanwhile.
+    var nextReload: BusClient.Incoming?
     /// The app's events; nil unless the app runs.
     var events: AppEvents?
     /// Fires at the deadline of the start; once the app ends, at the deadline of its end.

@@ -25,6 +25,8 @@ public struct InterfaceRow: Sendable {
     public let name: String
     /// The module that owns the interface.
     public let module: String
+    /// The version of its contract; nil if no module is live that says one.
+    public let version: ContractVersion?
     /// The actions; empty if the interface lists none and accepts any.
     public let actions: [Action]
     /// The URLs, by host and path.
@@ -34,6 +36,7 @@ public struct InterfaceRow: Sendable {
         self.json = json
         name = json["name"]?.string ?? "?"
         module = json["module"]?.string ?? ""
+        version = json["version"]?.string.flatMap { ContractVersion($0) }
         actions = (json["actions"]?.array ?? []).map {
             Action(name: $0["name"]?.string ?? "?", needsAuthorization: $0["auth"]?.bool == true)
         }

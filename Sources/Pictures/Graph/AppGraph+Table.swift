@@ -22,7 +22,7 @@ extension AppGraph {
     func index(of name: String) -> Int? { modules.firstIndex { $0.name == name } }
 
     private mutating func addCalls(of row: AppTable.Row, _ index: Int, _ names: Names) {
-        for asked in row.requires {
+        for asked in row.requires.lazy.map(\.name) {
             let provided = names.provided(asked)
             guard let owner = modules.firstIndex(where: { $0.provides.contains(provided) }) else {
                 remarks.append("\(row.name) requires \(asked), which no row provides.")

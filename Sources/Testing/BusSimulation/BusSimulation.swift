@@ -48,6 +48,7 @@ package final class BusSimulation {
         current = Array(repeating: nil, count: peers.count)
         self.steps = steps
         self.teller = teller
+        referee.isInForce = { [unowned self] in broker.table == $0 }
         broker.onHandled = { [unowned self] in noteHandled($0, frames: $1) }
         var turns = numbers
         broker.endsTurn = { turns.chance(1, in: 4) }
@@ -216,6 +217,7 @@ package final class BusSimulation {
             if session.pipe.isClosedByBroker { areGone = true }
         }
         for (frame, session) in answers { referee.arrived(frame, at: session) }
+        referee.checkVersions()
         if areGone { drop() }
     }
 
@@ -281,7 +283,8 @@ package final class BusSimulation {
         case .app(let app): (name, rank, observed) = ("app:\(app)", 0, [])
         }
         let session = SimulatedSession(
-            referee.sessions.count, role, name, rank: rank, connection, pid: pid, token: token, observed: observed)
+            referee.sessions.count, role, name, rank: rank, connection, pid: pid, token: token, observed: observed,
+            versions: SimulatedVersions(referee.sessions.count, in: app))
         referee.sessions.append(session)
         current[place] = session
         byNumber[connection.number] = session
@@ -297,13 +300,15 @@ package final class BusSimulation {
         case .operator: return #"{"protocol":1,"role":"operator"}"#
         case .launcher: return #"{"protocol":1,"role":"launcher"}"#
         case .app(let name): return #"{"protocol":1,"role":"app","app":"\#(name)"}"#
-        case .guest(let name): return #"{"protocol":1,"module":"\#(name)","observes":[\#(observes)]}"#
+        case .guest(let name):
+            return #"{"protocol":1,"module":"\#(name)","observes":[\#(observes)],"requires":[\#(session.versions.requires)]}"#
         case .module(let place):
             let module = app.modules[place]
             let token = session.token.map { #","token":"\#($0)""# } ?? ""
             let instances = module.instances.map { #","\#($0)":{"instances":"multiple"}"# } ?? ""
             return #"{"protocol":1,"module":"\#(module.row.name)"\#(token),"interfaces":{"\#(module.interface)":"#
-                + #"{"actions":{"a":{},"b":{"auth":true},"c":{},"authorize":{}}}\#(instances)},"observes":[\#(observes)],"#
+                + #"{\#(session.versions.provides)"actions":{"a":{},"b":{"auth":true},"c":{},"authorize":{}}}\#(instances)},"#
+                + #""observes":[\#(observes)],"requires":[\#(session.versions.requires)],"#
                 + #""events":["e0"],"retiring":\#(place % 2 == 0)}"#
         }
     }

@@ -3,6 +3,7 @@ import StrataCore
 /// Judges answers: each ends one request, and must be true to what happened.
 extension Referee {
     func answered(_ frame: SimulatedFrame, _ session: SimulatedSession) {
+        if frame.code == "incompatible", frame.id < 2 { refusedAsMisfit(session) }
         guard frame.id != 0 else { return }
         if frame.id == 1 {
             if frame.kind == .reply { welcomed(frame, session) }

@@ -22,7 +22,7 @@ extension Referee {
     func stepAnswered(_ to: String, _ answer: SimulatedAnswer, of session: SimulatedSession) {
         guard to == "module/setUp" || to == "module/initialize" else { return }
         guard case .error = answer.kind else {
-            if to == "module/setUp" { session.life.isSetUp = true } else { session.life.isReady = true }
+            if to == "module/setUp" { session.life.isSetUp = true } else { becameReady(session) }
             return
         }
         expect(

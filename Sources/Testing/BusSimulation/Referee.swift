@@ -34,6 +34,8 @@ final class Referee {
     private(set) var finding: SimulationFinding?
     var starts = Starts()
     var creations = Creations()
+    /// Whether the bus has taken a table over that a reload brought.
+    var isInForce: (AppTable) -> Bool = { _ in true }
 
     init(_ app: SimulatedApp) {
         self.app = app
@@ -67,8 +69,10 @@ final class Referee {
     func handled(_ meaning: SimulatedSession.Meaning, of session: SimulatedSession) {
         handledFrames += 1
         switch meaning {
-        case .hello, .other: break
-        case .table(let table): tables.append(table)
+        case .hello: session.life.isMisfit = isMisfit(session)
+        case .other: break
+        case .table(let table):
+            if isInForce(table) { tables.append(table) } else { refused(table) }
         case .request(let number): handled(request: number, of: session)
         case .answer(let id, let number, let answer): handled(answer, to: number, serving: id, of: session)
         case .verdict(let number, let isAllowed): if isAllowed { requests[number].isAllowed = true }

@@ -52,6 +52,8 @@ struct SimulatedApp {
     let hasLauncher: Bool
     /// Whether `limits.total` is so small that frames may be refused for it.
     let isTight: Bool
+    /// Whether modules say versions of what they provide and require.
+    let hasVersions: Bool
 
     init(_ numbers: inout SeededGenerator) {
         let count = 2 + numbers.below(5)
@@ -90,7 +92,9 @@ struct SimulatedApp {
                 .init(host: "h\(place)", path: "/x/*n", to: "\(Self.interface(place))/c"),
                 .init(host: "*", path: "/\(Self.name(place))/*n", to: "\(Self.interface(place))/c"),
             ]
-            row.requires = (0..<count).filter { _ in numbers.chance(2, in: 3) }.map(Self.interface)
+            row.requires = (0..<count).filter { _ in numbers.chance(2, in: 3) }.map {
+                RequiredInterface(name: Self.interface($0))
+            }
             row.broadcasts = (0..<Self.notifications).map { "n\($0)" }
             row.reports = (0..<count).map { .init(module: Self.name($0), names: row.broadcasts) }
             let observed = (0..<numbers.below(4)).map { _ in Self.observed(&numbers) }
@@ -107,6 +111,9 @@ struct SimulatedApp {
             if more.chance(1, in: 3) { modules[place].row.manages = [Self.name((place + 1) % count)] }
         }
         table.modules = modules.map(\.row)
+        hasVersions = more.chance(1, in: 2)
+        if hasVersions { Self.compareVersions(&table, &more) }
+        for place in modules.indices { modules[place].row = table.modules[place] }
         self.table = table
         self.modules = modules
     }
@@ -153,13 +160,15 @@ struct SimulatedApp {
         table.guests?.most = 1 + numbers.below(2)
         for place in table.modules.indices {
             table.modules[place].trusted = numbers.chance(1, in: 4)
-            table.modules[place].requires = modules.indices.filter { _ in numbers.chance(1, in: 2) }
-                .map(Self.interface)
+            table.modules[place].requires = modules.indices.filter { _ in numbers.chance(1, in: 2) }.map {
+                RequiredInterface(name: Self.interface($0))
+            }
             table.modules[place].stop = UInt64(50 + numbers.below(2_000))
             table.modules[place].ping = numbers.chance(1, in: 4) ? UInt64(500 + numbers.below(5_000)) : nil
         }
         table.limits.depth = [1, 2, 3, 32][numbers.below(4)]
         table.openableBy = Self.openableBy(numbers.below(6))
+        if hasVersions { Self.compareVersions(&table, &numbers) }
         return table
     }
 
@@ -178,7 +187,7 @@ struct SimulatedApp {
         case .layered: return modules[owner].row.rank <= rank
         case .declared:
             return modules[owner].row.rank <= rank
-                && caller >= 0 && table.modules[caller].requires.contains(modules[owner].interface)
+                && caller >= 0 && table.modules[caller].requires.contains { $0.name == modules[owner].interface }
         }
     }
 }

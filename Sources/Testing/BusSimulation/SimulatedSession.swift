@@ -76,6 +76,10 @@ final class SimulatedSession {
         var isSetUp = false
         /// Whether it has answered `module/initialize`.
         var isReady = false
+        /// The session that has taken over from it under `overlap`; -1 for none.
+        var replacedBy = -1
+        /// Whether it didn't fit a live session when the bus judged it.
+        var isMisfit = false
         var endedAt = Int.max
     }
 
@@ -91,6 +95,8 @@ final class SimulatedSession {
     let token: String?
     /// The observations in its hello.
     let observed: [SimulatedApp.Observed]
+    /// The versions in its hello.
+    let versions: SimulatedVersions
 
     // What it sends.
     var bytesSent: UInt64 = 0
@@ -120,7 +126,7 @@ final class SimulatedSession {
 
     init(
         _ number: Int, _ role: Role, _ name: String, rank: Int, _ connection: MemoryConnection,
-        pid: Int32, token: String?, observed: [SimulatedApp.Observed]
+        pid: Int32, token: String?, observed: [SimulatedApp.Observed], versions: SimulatedVersions
     ) {
         self.number = number
         self.role = role
@@ -131,6 +137,7 @@ final class SimulatedSession {
         self.connection = connection
         pipe = connection.pipe
         self.observed = observed
+        self.versions = versions
     }
 
     /// Whether the peer may still send and receive.

@@ -2,6 +2,7 @@
 package enum SimulationRule: String, Sendable, CaseIterable {
     case onceAnswered = "4 Kinds: an answer is for a request that is open"
     case joined = "5 Session: hello is answered before anything else is sent"
+    case contracts = "5 Contract versions: the versions of live modules fit, and nothing that fits is refused"
     case known = "6 Calls: what is delivered was sent by the peer that it names"
     case policy = "6 Checks: a call is delivered only to a module that its sender may call"
     case refusedRightly = "6 Checks: a rule's error code is sent only if the rule is broken"

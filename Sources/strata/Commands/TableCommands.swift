@@ -67,7 +67,7 @@ struct Routes: ParsableCommand {
               strata routes
               strata routes --json | jq -r .name
 
-            Actions with * need authorization; an interface with # has instances.
+            Actions with * need authorization. An interface has @ before its version, and # if it has instances.
             """)
 
     @OptionGroup var output: OutputOption
@@ -99,9 +99,10 @@ struct Routes: ParsableCommand {
     }
 
     private static func row(_ interface: InterfaceRow) -> [Table.Cell] {
+        let name = RequiredInterface(name: interface.name, version: interface.version).description
         let actions = interface.actions.map { $0.needsAuthorization ? "\($0.name)*" : $0.name }
         return [
-            .init(interface.name + (interface.hasInstances ? "#" : ""), .bold), .init(interface.module),
+            .init(name + (interface.hasInstances ? "#" : ""), .bold), .init(interface.module),
             .init(actions.isEmpty ? "any" : actions.joined(separator: " "), actions.isEmpty ? .dim : .plain),
             .init(interface.requiredBy.joined(separator: " ")),
         ]

@@ -46,14 +46,18 @@ struct OpenApp {
             "Shop",
             [
                 "interfaces": [
-                    "Shop": [:], "Safe": ["actions": ["open": ["auth": true]]], "Cart": ["instances": "multiple"],
+                    "Shop": ["version": "2.1"], "Safe": ["actions": ["open": ["auth": true]]], "Cart": ["instances": "multiple"],
                 ],
                 "urls": [["host": "shop", "path": "/item/:id", "to": "Shop/item"]],
                 "observes": ["sold"], "events": ["day.ended"],
             ])
         try owner.asked("bus/mark", ["name": "filled"])
         caller = try bus.module(
-            "Bee", ["observes": ["price", ["name": "stock", "object": "pears", "keep": "latest"]]])
+            "Bee",
+            [
+                "observes": ["price", ["name": "stock", "object": "pears", "keep": "latest"]],
+                "requires": ["Shop@2.0", "Gate"],
+            ])
         tool = try bus.operator()
         buy = try caller.call("Old/buy", 1, ["deadline": 60_000])
         bought = try owner.expectCall("Shop/buy", 1)

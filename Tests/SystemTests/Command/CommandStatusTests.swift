@@ -132,6 +132,19 @@ struct CommandStatusTests {
         #expect(run.output.contains("app://item/:name  Catalog/item"))
     }
 
+    @Test(.promise("M.80")) func routesShowVersions() async throws {
+        let (run, _) = try await strata(
+            "routes", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)
+        ) { _ in
+            [
+                .reply(
+                    #"{"interfaces":[{"name":"Cart","module":"Shop","instances":"multiple","version":"2.1"},"#
+                        + #"{"name":"Plain","module":"Shop"},{"name":"Odd","module":"Shop","version":"2"}]}"#)
+            ]
+        }
+        #expect(run.lines.dropFirst().map { $0.prefix { $0 != " " } } == ["Cart@2.1#", "Plain", "Odd"])
+    }
+
     @Test(.promise("M.80")) func monitorShowsFramesUntilInterrupted() async throws {
         let (run, asked) = try await strata(
             "monitor", "--module", "Notes", "--bodies", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _ENDING = frozenset([
     "bad-frame", "bad-header", "too-large", "not-registered", "bad-version", "slow-consumer", "shutting-down",
-    "failed", "overloaded",
+    "failed", "overloaded", "incompatible",
 ])  # fmt: skip
 """The errors without a request's number that end the connection."""
 

@@ -10,6 +10,8 @@ extension AppTable {
             .init("modules", .array(modules.map { $0.json() })),
             .init("adapters", .array(adapters.map { $0.json() })),
         ]
+        // Only then, because an earlier broker takes no unknown members.
+        if contracts != .off { members.append(.init("contracts", .string(contracts.rawValue))) }
         if let authorizer { members.append(.init("authorizer", .string(authorizer))) }
         if let guests { members.append(.init("guests", guests.json())) }
         if let group { members.append(.init("group", .count(group))) }
@@ -28,7 +30,7 @@ extension AppTable {
         try value.holds([
             "app", "env", "schemes", "levels", "settings", "launchOptions", "calls", "limits", "startup", "hello",
             "assembly", "operators", "modules", "adapters", "authorizer", "guests", "group",
-            "openableBy",
+            "openableBy", "contracts",
         ])
         self.init(app: try value.required("app").string())
         try value.read("env", into: &env) { (v) throws(AppTableError) in try v.string() }
@@ -38,6 +40,7 @@ extension AppTable {
         if let settings = json["settings"] { self.settings = settings }
         if let launchOptions = json["launchOptions"] { self.launchOptions = launchOptions }
         try value.read("calls", into: &calls) { (v) throws(AppTableError) in try v.choice() }
+        try value.read("contracts", into: &contracts) { (v) throws(AppTableError) in try v.choice() }
         try value.read("limits", into: &limits) { (v) throws(AppTableError) in try Limits(v) }
         try value.read("startup", into: &startup) { (v) throws(AppTableError) in try v.integer() }
         try value.read("hello", into: &hello) { (v) throws(AppTableError) in try v.integer() }

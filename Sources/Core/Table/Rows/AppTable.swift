@@ -14,6 +14,8 @@ public struct AppTable: Sendable, Equatable {
     /// Any JSON; the answer to hello passes it to each module.
     public var launchOptions: JSON = .object([])
     public var calls = CallPolicy.any
+    /// Whether the broker compares the versions of providers and of modules that require them.
+    public var contracts = Contracts.off
     /// The interface that is asked about `auth: true` actions.
     public var authorizer: String?
     /// Nil if guests are not allowed.
@@ -39,6 +41,9 @@ public struct AppTable: Sendable, Equatable {
 
     /// The policy on which interfaces a module may call.
     public enum CallPolicy: String, Sendable { case any, layered, declared }
+
+    /// Whether versions of interfaces are compared.
+    public enum Contracts: String, Sendable { case off, enforced }
 
     /// The terms for guests, which are modules without a row.
     public struct Guests: Sendable, Equatable {

@@ -4,7 +4,7 @@ extension AppTable.Row {
             .init("name", .string(name)), .init("rank", .count(rank)), .init("priority", .count(priority)),
             .init("start", .string(start.rawValue)), .init("restart", .string(restart.rawValue)),
             .init("replace", .string(replace.rawValue)), .init("stop", .count(stop)),
-            .init("provides", .strings(provides)), .init("requires", .strings(requires)),
+            .init("provides", .strings(provides)), .init("requires", .strings(requires.map(\.description))),
             .init("urls", .array(urls.map { $0.json() })), .init("observes", .array(observes.map { $0.json() })),
             .init("broadcasts", .strings(broadcasts)), .init("reports", .array(reports.map { $0.json() })),
             .init("emits", .strings(emits)), .init("trusted", .bool(trusted)),
@@ -17,6 +17,7 @@ extension AppTable.Row {
         if !manages.isEmpty { members.append(.init("manages", .strings(manages))) }
         if required { members.append(.init("required", .bool(true))) }
         if !wakes.isEmpty { members.append(.init("wakes", .strings(wakes))) }
+        if let contracts { members.append(.init("contracts", .string(contracts.rawValue))) }
         if !opens.isEmpty { members.append(.init("opens", .array(opens.map { $0.json() }))) }
         return .object(members)
     }
@@ -25,7 +26,7 @@ extension AppTable.Row {
         try value.holds([
             "name", "rank", "priority", "start", "restart", "replace", "stop", "provides", "requires", "urls",
             "observes", "broadcasts", "reports", "emits", "trusted", "idle", "ping", "pingRestarts", "user",
-            "backoffReset", "manages", "required", "wakes", "opens",
+            "backoffReset", "manages", "required", "wakes", "opens", "contracts",
         ])
         self.init(name: try value.required("name").string())
         try value.read("rank", into: &rank) { (v) throws(AppTableError) in try v.rank(in: ranks) }
@@ -40,7 +41,15 @@ extension AppTable.Row {
         try value.read("user", into: &user) { (v) throws(AppTableError) in try v.integer() }
         try value.read("backoffReset", into: &backoffReset) { (v) throws(AppTableError) in try v.integer() }
         try value.read("provides", into: &provides) { (v) throws(AppTableError) in try v.strings() }
-        try value.read("requires", into: &requires) { (v) throws(AppTableError) in try v.strings() }
+        try value.read("requires", into: &requires) { (v) throws(AppTableError) in
+            try v.list { (required) throws(AppTableError) in
+                guard let known = RequiredInterface(canonical: try required.string()) else {
+                    throw required.expected("an interface, as in Storage or Storage@2.1")
+                }
+                return known
+            }
+        }
+        try value.read("contracts", into: &contracts) { (v) throws(AppTableError) in try v.choice() }
         try value.read("urls", into: &urls) { (v) throws(AppTableError) in
             try v.list { (url) throws(AppTableError) in try AppTable.URLMapping(url) }
         }

@@ -24,7 +24,9 @@ extension AppTable {
         public var backoffReset: UInt64 = 60_000
         /// The names of interfaces, without the suffix `Router`.
         public var provides: [String] = []
-        public var requires: [String] = []
+        public var requires: [RequiredInterface] = []
+        /// `off` if the versions of this module aren't compared; nil if the app's `contracts` decide.
+        public var contracts: Contracts?
         public var urls: [URLMapping] = []
         public var observes: [Observed] = []
         public var broadcasts: [String] = []

@@ -79,6 +79,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let forbidden = ErrorCode("forbidden")
     public static let levelViolation = ErrorCode("level-violation")
     public static let undeclared = ErrorCode("undeclared")
+    public static let incompatible = ErrorCode("incompatible")
     public static let unauthorized = ErrorCode("unauthorized")
     public static let unavailable = ErrorCode("unavailable")
     public static let badParams = ErrorCode("bad-params")
@@ -93,7 +94,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
         .overloaded, .unknownKind, .badID, .unknownModule, .unknownInterface, .unknownAction, .unknownInstance,
         .unknownScheme, .unknownHost, .unknownPath, .badURL, .nameTaken, .levelMismatch, .forbidden,
         .levelViolation, .undeclared, .unauthorized, .unavailable, .badParams, .died, .replaced, .deadlineExceeded,
-        .cancelled, .tooDeep,
+        .cancelled, .tooDeep, .incompatible,
     ]
 }
 

@@ -56,7 +56,7 @@ public struct ContractVersion: Sendable, Hashable, Comparable, CustomStringConve
 
 /// An interface that a module requires, and the version of the contract that it was built with:
 /// `Storage`, or `Storage@2.1`.
-public struct RequiredInterface: Sendable, Hashable, CustomStringConvertible {
+public struct RequiredInterface: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The interface's name, without a `Router` suffix.
     public var name: String
     /// Nil if the module doesn't say, and takes any version.
@@ -67,14 +67,28 @@ public struct RequiredInterface: Sendable, Hashable, CustomStringConvertible {
         self.version = version
     }
 
-    /// Reads `Name` or `Name@major.minor`. Nil if the text is neither.
+    /// Reads `Name` or `Name@major.minor`, as a person or a peer writes it. Nil if the text is neither.
     public init?(_ text: String) {
+        self.init(canonical: text)
+        name = Name.withoutRouterSuffix(name)
+    }
+
+    /// Reads what `description` gives: the name keeps its suffix, because one was removed before.
+    public init?(canonical text: String) {
         let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
-        name = Name.withoutRouterSuffix(String(parts[0]))
+        name = String(parts[0])
         guard Name.isInterface(name) else { return nil }
         guard parts.count == 2 else { return }
         guard let version = ContractVersion(parts[1]) else { return nil }
         self.version = version
+    }
+
+    /// - Precondition: The literal is `Name` or `Name@major.minor`, without a `Router` suffix.
+    public init(stringLiteral text: String) {
+        guard let required = Self(canonical: text) else {
+            preconditionFailure("\"\(text)\" is not a required interface: write Name, or Name@2.1")
+        }
+        self = required
     }
 
     public var description: String { version.map { "\(name)@\($0)" } ?? name }

@@ -31,7 +31,7 @@ extension Judge {
         }
         facts.isOwn = owner.name == caller.name
         facts.targetRank = owner.rank
-        facts.isDeclared = row(caller).requires.contains(target.interface)
+        facts.isDeclared = row(caller).requires.contains { $0.name == target.interface }
         facts.presence = facts.isOwn ? .ready : presence(owner)
         facts.namesInstance = target.hasInstance
         serve(way, owner, &facts)

@@ -32,10 +32,10 @@ extension Judge {
         _ verdict: Verdict, _ facts: ManifestFacts, _ caller: AppTable.Row, required: String
     ) -> Judgement.Finding {
         guard !facts.isOwn else { return .init("a module's own interfaces need none") }
-        let listed = row(caller).requires.firstIndex(of: required)
+        let listed = row(caller).requires.firstIndex { $0.name == required }
         switch verdict {
         case .refused:
-            let said = descriptions[caller.name]?.requires.contains(required) == true
+            let said = descriptions[caller.name]?.requires.contains { $0.name == required } == true
             return .init(
                 "calls: declared needs \(required) in requires of \(caller.name)'s row"
                     + (said ? "; its module's own declaration doesn't count" : ""), place(caller, "requires", nil),

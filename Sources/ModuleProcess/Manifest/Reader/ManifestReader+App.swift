@@ -6,7 +6,7 @@ extension ManifestReader {
         let keys = [
             "app", "env", "schemes", "levels", "settings", "launchOptions", "calls", "authorizer", "guests",
             "operators", "openableBy", "group", "limits", "startup", "hello", "assembly", "modules", "include",
-            "adapters",
+            "adapters", "contracts",
         ]
         guard case .mapping = root.node.content else { return expected("a mapping with app and modules", root) }
         let members = members(root, keys)
@@ -23,6 +23,9 @@ extension ManifestReader {
         if let field = members["settings"], let json = json(field) { table.settings = json }
         if let field = members["launchOptions"], let json = json(field) { table.launchOptions = json }
         if let calls = choice(members["calls"], [AppTable.CallPolicy.any, .layered, .declared]) { table.calls = calls }
+        if let contracts = choice(members["contracts"], [AppTable.Contracts.off, .enforced]) {
+            table.contracts = contracts
+        }
         guests(members["guests"])
         group(members["group"])
         operators(members["operators"], group: members["group"])

@@ -19,7 +19,7 @@ extension ManifestReader {
     private static let rowKeys = [
         "level", "priority", "run", "folder", "env", "keepEnv", "replace", "user", "start", "idle", "restart",
         "backoff", "stop", "ping", "limits", "provides", "requires", "urls", "observes", "broadcasts", "reports",
-        "emits", "manages", "wakes", "trusted", "required", "opens",
+        "emits", "manages", "wakes", "trusted", "required", "opens", "contracts",
     ]
 
     private func row(_ members: [String: Field], _ row: inout AppTable.Row) {
@@ -44,7 +44,8 @@ extension ManifestReader {
         if row.start != .onDemand, let wakes = members["wakes"] {
             fail(wakes, "expected start: on-demand beside wakes; found start: \(row.start.rawValue)")
         }
-        row.requires = interfaces(members["requires"]).map(\.name)
+        row.requires = required(members["requires"])
+        row.contracts = choice(members["contracts"], [AppTable.Contracts.off])
         row.urls = urls(members["urls"], of: row)
         row.observes = elements(members["observes"]).compactMap(observed)
         row.broadcasts = notifications(members["broadcasts"])
@@ -71,6 +72,15 @@ extension ManifestReader {
         } else if row.start == .onDemand || row.start == .manual {
             fail(field, "expected start: eager or async beside required; found \(row.start.rawValue)")
         }
+    }
+
+    /// Returns a list of distinct interfaces, each with its version if it has one.
+    private func required(_ field: Field?) -> [RequiredInterface] {
+        let required = elements(field).compactMap { element in
+            text(element, Self.requiredRule) { Self.required($0) != nil }.flatMap(Self.required).map { ($0, element) }
+        }
+        let distinct = Set(unique(required.map { ($0.name, $1) }).map(\.field.path))
+        return required.filter { distinct.contains($1.path) }.map(\.0)
     }
 
     /// Returns a list of distinct modules, with their positions.

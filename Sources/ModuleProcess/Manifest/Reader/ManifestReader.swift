@@ -66,6 +66,8 @@ final class ManifestReader {
 
 extension ManifestReader {
     static let interfaceRule = "an interface's name ([A-Za-z][A-Za-z0-9._-]{0,63}, not reserved)"
+    static let requiredRule =
+        "an interface's name ([A-Za-z][A-Za-z0-9._-]{0,63}, not reserved), alone or with a version as in Storage@2.1"
     static let moduleRule = "a module's name ([A-Za-z][A-Za-z0-9._-]{0,63}, not reserved)"
     static let actionRule = "an action's name ([A-Za-z_][A-Za-z0-9._-]{0,63})"
 
@@ -73,6 +75,10 @@ extension ManifestReader {
     static func interface(_ name: String) -> String? {
         let name = Name.withoutRouterSuffix(name)
         return Name.isInterface(name) && !Name.isReserved(name) ? name : nil
+    }
+
+    static func required(_ text: String) -> RequiredInterface? {
+        RequiredInterface(text).flatMap { Name.isReserved($0.name) ? nil : $0 }
     }
 
     func interface(_ field: Field?) -> String? {

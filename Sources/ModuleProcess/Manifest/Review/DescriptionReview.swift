@@ -111,7 +111,8 @@ public struct DescriptionReview {
         func missing(_ key: String, _ what: String) -> ManifestError {
             error(row, [.key(key)], "the module declares \(what), and under calls: declared its row must too: add it")
         }
-        var errors = description.requires.filter { !row.requires.contains($0) }.map { missing("requires", $0) }
+        let listed = Set(row.requires.map(\.name))
+        var errors = description.requires.map(\.name).filter { !listed.contains($0) }.map { missing("requires", $0) }
         errors += description.broadcasts.filter { !row.broadcasts.contains($0) }.map { missing("broadcasts", $0) }
         for report in description.reports {
             let listed = row.reports.first { $0.module == report.module }?.names ?? []
@@ -185,7 +186,7 @@ extension DescriptionReview {
                         + ManifestReview.hint(name, said.filter { !listed.contains($0) }))
             }
         }
-        var advice = compare("requires", row.requires, description.requires) { "requires \($0)" }
+        var advice = compare("requires", row.requires.map(\.name), description.requires.map(\.name)) { "requires \($0)" }
         advice += compare("observes", row.observes.map(\.name), description.observes.map(\.name)) { "observes \($0)" }
         advice += compare("broadcasts", row.broadcasts, description.broadcasts) { "broadcasts \($0)" }
         guard !description.reports.isEmpty else { return advice }

@@ -92,7 +92,7 @@ public struct ManifestReview {
 
     private func unprovided(_ reason: String) -> [ManifestError] {
         table.modules.flatMap { row in
-            row.requires.enumerated().filter { index.provider(of: $0.element) == nil }.map { place, name in
+            row.requires.map(\.name).enumerated().filter { index.provider(of: $0.element) == nil }.map { place, name in
                 manifest.problem(
                     ["modules", .key(row.name), "requires", .at(place)],
                     "no row provides \(name), \(reason)\(Self.hint(name, index.interfaces))")
@@ -104,7 +104,7 @@ public struct ManifestReview {
     private func requirements(
         of row: AppTable.Row, _ judge: (_ name: String, _ owner: AppTable.Row) -> String?
     ) -> [ManifestError] {
-        row.requires.enumerated().compactMap { place, name in
+        row.requires.map(\.name).enumerated().compactMap { place, name in
             guard let owner = index.provider(of: name), let message = judge(name, owner) else { return nil }
             return manifest.problem(["modules", .key(row.name), "requires", .at(place)], message)
         }
@@ -171,6 +171,7 @@ public struct AppReview {
         var findings = (rows.errors + rows.unmet + modules.errors).map { Finding(.error, $0) }
         findings += (rows.advice + modules.advice).map { Finding(.advice, $0) }
         findings += ActionReview(completed, descriptions).findings
+        findings += VersionReview(manifest, index: TableIndex(completed.table), descriptions).findings
         findings += NotificationReview(completed, descriptions).findings
         findings += EventReview(completed, descriptions).findings
         findings += ContractReview(completed, descriptions).findings

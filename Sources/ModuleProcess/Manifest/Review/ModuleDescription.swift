@@ -8,12 +8,17 @@ public struct ModuleDescription: Sendable, Equatable {
     public struct Interface: Sendable, Equatable {
         public var name: String
         public var isMultiple: Bool
+        /// The version of its contract; nil if the module doesn't say.
+        public var version: ContractVersion?
         /// The listed actions; nil if none are listed, and then every action is allowed.
         public var actions: [Action]?
 
-        public init(name: String, isMultiple: Bool = false, actions: [Action]? = nil) {
+        public init(
+            name: String, isMultiple: Bool = false, version: ContractVersion? = nil, actions: [Action]? = nil
+        ) {
             self.name = name
             self.isMultiple = isMultiple
+            self.version = version
             self.actions = actions
         }
 
@@ -35,7 +40,7 @@ public struct ModuleDescription: Sendable, Equatable {
     public var level: String?
     public var interfaces: [Interface] = []
     public var urls: [AppTable.URLMapping] = []
-    public var requires: [String] = []
+    public var requires: [RequiredInterface] = []
     public var observes: [AppTable.Observed] = []
     public var broadcasts: [String] = []
     public var reports: [AppTable.Reported] = []
@@ -58,10 +63,16 @@ public struct ModuleDescription: Sendable, Equatable {
             guard Name.isInterface(member.name), member.value.object != nil else {
                 throw Malformed(message: "\"\(member.name)\" is not an interface")
             }
+            let version = member.value["version"]?.string.flatMap { ContractVersion($0) }
+            if let found = member.value["version"], version == nil {
+                throw Malformed(
+                    message: "the version \(found) of its interface \(member.name) is not \"major.minor\", as in \"2.1\"")
+            }
             interfaces.append(
                 Interface(
                     name: Name.withoutRouterSuffix(member.name),
                     isMultiple: member.value["instances"]?.string == "multiple",
+                    version: version,
                     actions: member.value["actions"]?.object?.map {
                         Action($0.name, needsAuthorization: $0.value["auth"]?.bool == true)
                     }))
@@ -76,7 +87,12 @@ public struct ModuleDescription: Sendable, Equatable {
             }
             urls.append(.init(host: host.lowercased(), path: path, to: target))
         }
-        requires = try Self.names(hello, "requires").map(Name.withoutRouterSuffix)
+        requires = try Self.names(hello, "requires").map { text throws(Malformed) in
+            guard let required = RequiredInterface(text) else {
+                throw Malformed(message: "\"\(text)\" in its requires is not an interface, as in Storage or Storage@2.1")
+            }
+            return required
+        }
         for observed in try Self.array(hello, "observes") {
             guard let name = observed.string ?? observed["name"]?.string else {
                 throw Malformed(message: "one of its observes lacks a name")

@@ -101,7 +101,8 @@ extension Manifest {
 extension AppTable.Row {
     fileprivate mutating func add(_ description: ModuleDescription, sends: Bool) {
         provides += description.interfaces.map(\.name).filter { !provides.contains($0) }
-        requires += description.requires.filter { !requires.contains($0) }
+        let named = Set(requires.map(\.name))
+        requires += description.requires.filter { !named.contains($0.name) }
         for observed in description.observes {
             // If both declare an observation, the module's `keep` counts.
             if let place = observes.firstIndex(where: { $0.name == observed.name && $0.object == observed.object }) {

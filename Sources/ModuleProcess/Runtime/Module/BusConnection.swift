@@ -32,7 +32,7 @@ final class BusConnection {
     /// remark on a frame that expected no answer.
     private static let ending: Set<ErrorCode> = [
         .badFrame, .badHeader, .tooLarge, .notRegistered, .badVersion, .slowConsumer, .shuttingDown, .failed,
-        .overloaded,
+        .overloaded, .incompatible,
     ]
 
     /// Called for each new connection, before hello; sets the handlers of its calls and notices.

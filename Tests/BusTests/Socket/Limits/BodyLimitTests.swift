@@ -65,12 +65,12 @@ struct BodyLimitTests: AuthorizationSuite {
 
     static let actions = [
         "observe", "unobserve", "register", "unregister", "create", "release", "canOpen", "monitor", "metrics",
-        "vouch", "retire", "moduleState",
+        "contracts", "vouch", "retire", "moduleState",
     ]
 
     private func asker(_ bus: TestBus, of action: String) throws -> RawPeer {
         switch action {
-        case "monitor", "metrics": try bus.operator()
+        case "monitor", "metrics", "contracts": try bus.operator()
         case "vouch", "retire", "moduleState": try bus.launcher()
         default: try bus.module("Ant")
         }

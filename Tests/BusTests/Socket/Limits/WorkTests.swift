@@ -141,7 +141,7 @@ struct WorkTests {
             offer.urls.append(try Hello.URL(host: "h", path: "/\(number)", to: offer.interfaces[0].name + "/a"))
         }
         broker.bus.add(offer, to: owner)
-        owner.session.add(events: [], requires: offer.interfaces.map(\.name))
+        owner.session.add(events: [], requires: offer.interfaces.map { RequiredInterface(name: $0.name) })
         let listing = InterfaceListing(broker.bus)
         var (bytes, parts) = ([UInt8](), 0)
         while true {

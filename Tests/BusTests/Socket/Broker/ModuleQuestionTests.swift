@@ -2,16 +2,18 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// `bus/metrics`: the broker asks a module with `module/metrics`, and passes on the answer.
+/// `bus/metrics` and `bus/contracts`: the broker asks a module with `module/metrics` or
+/// `module/contracts`, and passes on the answer.
 @Suite(.timeLimit(.hang))
-struct MetricsTests {
+struct ModuleQuestionTests {
+    private static let questions = ["metrics", "contracts"]
     private let ant: JSON = ["module": "Ant"]
 
-    @Test(.promise("M.68")) func aModulesAnswerComesAsItIs() throws {
+    @Test(.promise("M.68", "10.53"), arguments: questions) func aModulesAnswerComesAsItIs(_ question: String) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
-            let id = try bus.operator().call("bus/metrics", ant, ["trace": "00-1-2-01", "deadline": 700])
-            let asked = try module.expectCall("module/metrics", nil, ["from": "bus", "trace": "00-1-2-01"])
+            let id = try bus.operator().call("bus/\(question)", ant, ["trace": "00-1-2-01", "deadline": 700])
+            let asked = try module.expectCall("module/\(question)", nil, ["from": "bus", "trace": "00-1-2-01"])
             #expect(try #require(asked["deadline"]?.integer) <= 700)
             // The same bytes: the broker need not be able to read them.
             try module.send(header: #"{"kind":"reply","id":\#(asked.id)}"#, body: #"{ "a" : 1.50 } not JSON"#)
@@ -21,38 +23,38 @@ struct MetricsTests {
         }
     }
 
-    @Test(.promise("M.68")) func aModulesErrorComesToo() throws {
+    @Test(.promise("M.68", "10.53"), arguments: questions) func aModulesErrorComesToo(_ question: String) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
-            let id = try bus.operator().call("bus/metrics", ant)
-            try module.fail(try module.expectCall("module/metrics"), "unknown-action")
+            let id = try bus.operator().call("bus/\(question)", ant)
+            try module.fail(try module.expectCall("module/\(question)"), "unknown-action")
             try bus.operator().expectError(to: id, "unknown-action", ran: "no")
         }
     }
 
-    @Test(.promise("M.68")) func onlyOperatorsAskAndOnlyOfModulesThatAreReady() throws {
+    @Test(.promise("M.68", "10.53"), arguments: questions) func onlyOperatorsAskAndOnlyOfModulesThatAreReady(_ question: String) throws {
         try MemoryBus.run(.testing(.manual("Ant"), .manual("Bee"))) { bus in
             let module = try bus.module("Ant")
-            for peer in [module, try bus.launcher()] { try peer.refused("bus/metrics", ant, with: "forbidden") }
+            for peer in [module, try bus.launcher()] { try peer.refused("bus/\(question)", ant, with: "forbidden") }
             let asking = try bus.operator()
-            try asking.refused("bus/metrics", ["module": "Nobody"], with: "unknown-module")
-            try asking.refused("bus/metrics", ["module": "Bee"], with: "unavailable")
-            try asking.refused("bus/metrics", [:], with: "bad-params")
-            try asking.refused("bus/metrics", ["module": 1], with: "bad-params")
+            try asking.refused("bus/\(question)", ["module": "Nobody"], with: "unknown-module")
+            try asking.refused("bus/\(question)", ["module": "Bee"], with: "unavailable")
+            try asking.refused("bus/\(question)", [:], with: "bad-params")
+            try asking.refused("bus/\(question)", ["module": 1], with: "bad-params")
             let bee = try bus.connect("Bee")
             try bee.hello("Bee")
             try bee.expectCall("module/setUp")
-            try asking.refused("bus/metrics", ["module": "Bee"], with: "unavailable")
+            try asking.refused("bus/\(question)", ["module": "Bee"], with: "unavailable")
         }
     }
 
-    @Test(.promise("M.68")) func cancellingTheRequestCancelsTheQuestion() throws {
+    @Test(.promise("M.68", "10.53"), arguments: questions) func cancellingTheRequestCancelsTheQuestion(_ question: String) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
             let asking = try bus.operator()
             for deadline in [0, 50] as [Int64] {
-                let id = try asking.call("bus/metrics", ant, deadline == 0 ? [:] : ["deadline": .integer(deadline)])
-                let asked = try module.expectCall("module/metrics")
+                let id = try asking.call("bus/\(question)", ant, deadline == 0 ? [:] : ["deadline": .integer(deadline)])
+                let asked = try module.expectCall("module/\(question)")
                 if deadline == 0 { try asking.cancel(id) }
                 try asking.expectError(to: id, deadline == 0 ? "cancelled" : "deadline-exceeded", ran: "maybe")
                 try module.expect(["kind": "cancel", "id": asked.number])
@@ -63,17 +65,17 @@ struct MetricsTests {
         }
     }
 
-    @Test(.promise("M.68")) func aModulesEndEndsTheQuestion() throws {
+    @Test(.promise("M.68", "10.53"), arguments: questions) func aModulesEndEndsTheQuestion(_ question: String) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
-            let id = try bus.operator().call("bus/metrics", ant)
-            try module.expectCall("module/metrics")
+            let id = try bus.operator().call("bus/\(question)", ant)
+            try module.expectCall("module/\(question)")
             module.close()
             try bus.operator().expectError(to: id, "died", ran: "maybe")
         }
     }
 
-    @Test(.promise("M.68")) func anAnswerThatDoesNotFitIsAnError() throws {
+    @Test(.promise("M.68", "10.53"), arguments: questions) func anAnswerThatDoesNotFitIsAnError(_ question: String) throws {
         var table = AppTable.sixModules()
         table.limits.queue = 65_536
         try TestBus.run(table) { bus in
@@ -81,10 +83,10 @@ struct MetricsTests {
             let asking = try bus.operator()
             asking.isPaused = true
             // The queue is not empty if answers wait in it that the kernel doesn't take.
-            let first = try asking.call("bus/metrics", ant)
-            let second = try asking.call("bus/metrics", ant)
+            let first = try asking.call("bus/\(question)", ant)
+            let second = try asking.call("bus/\(question)", ant)
             let large = JSON.filler(4 << 20)
-            for _ in 0..<2 { try module.reply(to: try module.expectCall("module/metrics"), large) }
+            for _ in 0..<2 { try module.reply(to: try module.expectCall("module/\(question)"), large) }
             try module.settle()
             asking.isPaused = false
             try asking.expectReply(to: first)
@@ -92,7 +94,7 @@ struct MetricsTests {
         }
     }
 
-    @Test(.promise("M.68")) func beingAskedIsNoUse() throws {
+    @Test(.promise("M.68", "10.53"), arguments: questions) func beingAskedIsNoUse(_ question: String) throws {
         let table = AppTable.testing(
             .manual("Login", rank: 1, provides: ["Login"]) { row in
                 row.start = .onDemand
@@ -108,7 +110,7 @@ struct MetricsTests {
             var isStopped = false
             for _ in 0..<20 where !isStopped {
                 let time = try bus.operator().call("Clock/never", nil, ["deadline": 100])
-                let id = try bus.operator().call("bus/metrics", ["module": "Login"])
+                let id = try bus.operator().call("bus/\(question)", ["module": "Login"])
                 let frame = try module.next()
                 try module.reply(to: frame)
                 isStopped = frame.to == "module/tearDown"
@@ -120,12 +122,12 @@ struct MetricsTests {
         }
     }
 
-    @Test(.promise("M.68")) func theQuestionPassesToTheNextProgram() throws {
+    @Test(.promise("M.68", "10.53"), arguments: questions) func theQuestionPassesToTheNextProgram(_ question: String) throws {
         try TestBus.run(.sixModules(), executable: try BuiltExecutable.path("strata-broker")) { bus in
             let module = try bus.module("Ant")
             let asking = try bus.operator()
-            let id = try asking.call("bus/metrics", ant)
-            let asked = try module.expectCall("module/metrics")
+            let id = try asking.call("bus/\(question)", ant)
+            let asked = try module.expectCall("module/\(question)")
             try asking.asked("bus/handOver")
             try module.reply(to: asked, ["metrics": []])
             try asking.expectReply(to: id, body: ["metrics": []])
