@@ -34,16 +34,16 @@ final class PeerGroup {
             for index in ready { try readable[index].readAll() }
             return !ready.isEmpty
         }
-        let sockets = readable.compactMap { $0.link as? PeerSocket }
+        let sockets = readable.compactMap { peer in (peer.link as? PeerSocket).map { (peer: peer, socket: $0) } }
         let open = outputs.filter { !$0.isAtEnd }
-        var polled = sockets.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        var polled = sockets.map { pollfd(fd: $0.socket.descriptor, events: Int16(POLLIN), revents: 0) }
         polled += open.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         guard poll(&polled, nfds_t(polled.count), deadline.milliseconds) > 0 else { return false }
         for (index, descriptor) in polled.enumerated() where descriptor.revents != 0 {
-            if index < readable.count {
-                try readable[index].readAll()
+            if index < sockets.count {
+                try sockets[index].peer.readAll()
             } else {
-                open[index - readable.count].read()
+                open[index - sockets.count].read()
             }
         }
         return true
