@@ -2,7 +2,8 @@
 ///
 /// A URL is looked up once in each shape that has its number of segments, best shape first, and in
 /// each shape with a rest that may be better. That is at most `2 * URLShape.most` look-ups each,
-/// whatever the patterns are.
+/// whatever the patterns are: modules may bring that many shapes, and rows as many of their own,
+/// because a row's patterns are always taken.
 struct URLHost<Value> {
     /// A pattern, and the value that it is mapped to.
     struct Mapping {

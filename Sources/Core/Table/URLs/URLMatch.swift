@@ -45,32 +45,38 @@ public struct URLMatch<Value> {
                 url.path(from: place).appendJSON(to: &body)
             }
         }
-        for chain in chains(without: bound) {
-            key(url.query[chain[0]].key, &body)
-            if chain.count > 1 { body.append(UInt8(ascii: "[")) }
-            for (place, pair) in chain.enumerated() {
-                if place > 0 { body.append(UInt8(ascii: ",")) }
+        let (firsts, next) = chains(without: bound)
+        for first in firsts {
+            key(url.query[first].key, &body)
+            if next[first] != nil { body.append(UInt8(ascii: "[")) }
+            url.query[first].value.appendJSON(to: &body)
+            var place = first
+            while let pair = next[place] {
+                body.append(UInt8(ascii: ","))
                 url.query[pair].value.appendJSON(to: &body)
+                place = pair
             }
-            if chain.count > 1 { body.append(UInt8(ascii: "]")) }
+            if next[first] != nil { body.append(UInt8(ascii: "]")) }
         }
         body.append(UInt8(ascii: "}"))
     }
 
-    /// Returns the indices of the query's pairs, grouped by key in the order of the keys' first
-    /// appearance.
-    private func chains(without bound: Set<DecodedText>) -> [[Int]] {
-        var chains: [[Int]] = []
-        var places: [DecodedText: Int] = [:]
+    /// Links the query's pairs of each key.
+    /// - Returns: the index of each key's first pair, in order, and for each pair the index of the
+    ///   next one of its key; nil for the last.
+    private func chains(without bound: Set<DecodedText>) -> (firsts: [Int], next: [Int?]) {
+        var firsts: [Int] = []
+        var next = [Int?](repeating: nil, count: url.query.count)
+        var lasts: [DecodedText: Int] = [:]
+        lasts.reserveCapacity(url.query.count)
         for (index, pair) in url.query.enumerated() where !bound.contains(pair.key) {
-            if let place = places[pair.key] {
-                chains[place].append(index)
+            if let last = lasts.updateValue(index, forKey: pair.key) {
+                next[last] = index
             } else {
-                places[pair.key] = chains.count
-                chains.append([index])
+                firsts.append(index)
             }
         }
-        return chains
+        return (firsts, next)
     }
 }
 
