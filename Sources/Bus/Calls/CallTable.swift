@@ -143,8 +143,11 @@ struct CallTable: ~Copyable {
 
     // MARK: The roots of errors
 
-    /// The most bytes that all roots together may take. Beyond it no further root is kept.
+    /// The most bytes that all roots together may take.
     static let mostRootBytes = 4 << 20
+    /// The roots of the calls that one peer serves may take this fraction (one eighth) of what is
+    /// left. Beyond it no further root is kept. So one peer can't use all of it up.
+    static let shareOfRootBytes = 8
 
     /// Returns the first failure of a request that was made for a call; nil if there is none.
     func root(of call: CallPointer) -> BusError.Root? {
@@ -153,8 +156,11 @@ struct CallTable: ~Copyable {
 
     /// Keeps a call's root, if there is room for it.
     mutating func set(_ root: BusError.Root, of call: CallPointer) {
-        guard rootBytes + root.cost <= Self.mostRootBytes else { return }
-        rootBytes += root.cost
+        // A call that leads to others is served by a peer.
+        guard let callee = call.pointee.callee?.takeUnretainedValue(),
+            callee.rootBytes + root.cost <= (Self.mostRootBytes - rootBytes) / Self.shareOfRootBytes
+        else { return }
+        countRoots(root.cost, of: callee)
         rootOfSlot[call.pointee.slot] = root
         call.pointee.hasRoot = true
     }
@@ -162,7 +168,13 @@ struct CallTable: ~Copyable {
     /// Forgets the root of a call that has one.
     mutating func dropRoot(of call: CallPointer) {
         call.pointee.hasRoot = false
-        if let root = rootOfSlot.removeValue(forKey: call.pointee.slot) { rootBytes -= root.cost }
+        guard let root = rootOfSlot.removeValue(forKey: call.pointee.slot) else { return }
+        if let callee = call.pointee.callee?.takeUnretainedValue() { countRoots(-root.cost, of: callee) }
+    }
+
+    private mutating func countRoots(_ change: Int, of callee: Peer) {
+        rootBytes += change
+        callee.countRoots(change)
     }
 
     // MARK: Calls made for a call that ends

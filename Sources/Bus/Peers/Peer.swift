@@ -42,6 +42,8 @@ package class Peer {
     final var instances = InstanceCounts()
     /// The bytes of its requests that wait for modules.
     final private(set) var heldBytes = 0
+    /// The bytes of the roots of calls that it serves.
+    final private(set) var rootBytes = 0
 
     /// Whether it is in the bus's list of peers with something to write.
     @exclusivity(unchecked)  // because it is looked at for each message, on one thread
@@ -148,6 +150,9 @@ package class Peer {
 
     /// Adds to the bytes of its requests that wait; `change` is negative when they stop waiting.
     final func countHeld(_ change: Int) { heldBytes += change }
+
+    /// Adds to the bytes of the roots of calls that it serves.
+    final func countRoots(_ change: Int) { rootBytes += change }
 
     /// Notes that a request was sent to it, or that one of its requests has ended.
     @inline(__always)
