@@ -13,18 +13,24 @@ final class Watch {
     var call: CallPointer { asking.call }
     /// The rows, in the order in which they changed.
     private(set) var changed: [ModuleRecord]
+    /// The numbers of the same rows.
+    private var numbers: Set<Int>
 
     init(peer: Peer, call: CallPointer, rows: [ModuleRecord]) {
         self.peer = peer
         asking = CallReference(call)
         changed = rows
+        numbers = Set(rows.map(\.number))
     }
 
     func note(_ module: ModuleRecord) {
-        if !changed.contains(where: { $0 === module }) { changed.append(module) }
+        if numbers.insert(module.number).inserted { changed.append(module) }
     }
 
-    func takeFirst() -> ModuleRecord { changed.removeFirst() }
+    func takeFirst() -> ModuleRecord {
+        numbers.remove(changed[0].number)
+        return changed.removeFirst()
+    }
 }
 
 extension BusCore {

@@ -31,8 +31,11 @@ extension BusCore {
         }
     }
 
+    /// - Parameter hasWaited: whether it is the call's turn, even if the authorizer's module still
+    ///   catches up.
     private func askAuthorizer(
-        _ call: CallPointer, _ authorizer: InterfaceRecord, _ header: borrowing Header, from caller: Peer
+        _ call: CallPointer, _ authorizer: InterfaceRecord, _ header: borrowing Header, from caller: Peer,
+        hasWaited: Bool = false
     ) throws(BusError) {
         let module = authorizer.owner
         let step = startStep(header, of: caller)
@@ -43,7 +46,7 @@ extension BusCore {
             ).error(.quarantine ... .start)
         }
         if let refusal { throw BusError(.unauthorized, refusal.message) }
-        if module.isReady, let peer = module.peer { return try ask(peer, authorizer, call, from: caller) }
+        if let peer = hasWaited ? module.peer : module.receiver { return try ask(peer, authorizer, call, from: caller) }
         try wait(.authorization(CallReference(call), authorizer), for: module)
     }
 
@@ -54,7 +57,7 @@ extension BusCore {
         do throws(BusError) {
             try require(
                 isReady && authorizer.owner.peer != nil, .unauthorized, unavailable(authorizer.owner).message)
-            try askAuthorizer(call, authorizer, Header(), from: caller)
+            try askAuthorizer(call, authorizer, Header(), from: caller, hasWaited: true)
         } catch {
             fail(call, error)
         }
@@ -118,8 +121,8 @@ extension BusCore {
         if let refusal { return fail(call, refusal) }
         // One authorization is enough for this call, even if it now waits for its owner.
         call.pointee.isAuthorized = true
-        guard owner.isReady, let callee = owner.peer else {
-            // The owner's session ended meanwhile.
+        guard let callee = owner.receiver else {
+            // The owner's session ended meanwhile, or the next one catches up.
             wait(call, for: owner)
             return
         }

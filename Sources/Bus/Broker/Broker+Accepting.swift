@@ -64,7 +64,7 @@ extension Broker {
     package var leftovers: [String] {
         let counts: [(String, Int)] = [
             ("peers", bus.connections.count), ("calls", bus.calls.count), ("held bytes", bus.calls.heldBytes),
-            ("own calls", bus.calls.purposes.count), ("watches", bus.watches.watches.count),
+            ("own calls", bus.calls.purposeCount), ("watches", bus.watches.watches.count),
             ("monitors", bus.monitors.monitors.count), ("alarms", bus.alarms.all.count { $0.alarm.peer != 0 }),
             ("connections without hello", bus.connections.pools.known.count + bus.connections.pools.others.count),
             ("ended connections", bus.connections.pools.lingering.count),
@@ -74,7 +74,7 @@ extension Broker {
             ("launchers", bus.launcher == nil ? 0 : 1), ("reloads", bus.launcherSlot.reloads.count),
             ("reloading", bus.launcherSlot.askedReloads == nil ? 0 : 1),
             ("handing over", bus.replacement.waiting.count),
-            ("instances", bus.instances.instances.isEmpty ? 0 : 1),
+            ("instances", bus.instances.count == 0 ? 0 : 1),
             ("frames in hand", bus.monitors.hand == nil ? 0 : 1),
         ]
         return (counts + bus.work.counts).filter { $0.1 != 0 }.map { "\($0.1) \($0.0)" }

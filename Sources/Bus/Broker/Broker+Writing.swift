@@ -78,6 +78,11 @@ extension Broker {
             return
         }
         flush(connection, most: TurnShares.mostWritten)
+        cutShort(connection)
+    }
+
+    /// Makes the loop continue with what writing a share has left, and report that there is room.
+    private func cutShort(_ connection: Connection) {
         guard connection.life != .closed, !connection.isBlocked, !connection.outbox.isEmpty else { return }
         connection.isCutShort = true
         watch(connection)
@@ -86,7 +91,9 @@ extension Broker {
     /// Writes what is queued, so that another frame may have room.
     private func flushForRoom(_ connection: Connection) {
         // A reader as fast as this writer could otherwise keep it here for long.
-        flush(connection, most: isShared ? TurnShares.mostWrittenForRoom : .max)
+        guard isShared else { return flush(connection) }
+        flush(connection, most: TurnShares.mostWrittenForRoom)
+        cutShort(connection)
     }
 
     /// Writes what is queued, as far as the kernel takes it.

@@ -7,7 +7,7 @@ struct HandOverLoad {
     /// The most bytes that may wait, where bytes that the next program copies count twice: about a
     /// second of work.
     static let mostBytes = 1 << 30
-    /// The most open requests, observations, instances and waiting frames.
+    /// The most open requests, observations, instances, held notices and waiting frames.
     static let mostParts = 250_000
     /// The number of waiting frames that are as much work as one open request.
     static let framesOfAPart = 32
@@ -19,7 +19,7 @@ struct HandOverLoad {
     /// The part of `bytes` that is in no payload, so that the next program copies it.
     var copied = 0
     var frames = 0
-    /// The number of open requests, observations and instances.
+    /// The number of open requests, observations, instances and held notices.
     var others = 0
     /// The connection with the most waiting bytes, and their number.
     var largest = (name: "", bytes: 0)
@@ -38,7 +38,7 @@ struct HandOverLoad {
         }
         if others + frames / Self.framesOfAPart > Self.mostParts {
             return
-                "\(others) requests, observations and instances are open and \(frames) frames wait, and at most "
+                "\(others) requests, observations, instances and held notices are there and \(frames) frames wait, and at most "
                 + "\(Self.mostParts) can be handed over, with \(Self.framesOfAPart) frames counted as one: try "
                 + "again when there are fewer"
         }
@@ -60,7 +60,7 @@ extension Broker {
     var handOverLoad: HandOverLoad {
         var load = HandOverLoad()
         load.copied = bus.calls.heldBytes
-        load.others = bus.calls.count + bus.instances.instances.count
+        load.others = bus.calls.count + bus.instances.count + bus.mailboxes.heldCount
         var largest: Peer?
         for peer in bus.connections.all {
             let (frames, bytes) = peer.outbox.waiting
@@ -72,7 +72,8 @@ extension Broker {
                 (largest, load.largest.bytes) = (peer, own)
             }
         }
-        for case .event(let emission, _) in bus.calls.purposes {
+        bus.calls.forEachPurpose { purpose in
+            guard case .event(let emission, _) = purpose else { return }
             // Each listener's call refers to the same event.
             load.copied += emission.params.count / max(1, emission.listeners.count)
         }

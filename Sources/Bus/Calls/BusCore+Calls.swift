@@ -222,7 +222,7 @@ extension BusCore {
                     let request = Request(
                         to: to, interface: interface, action: action, url: header.url, trace: header.trace,
                         meta: header.meta, body: parameters)
-                    guard target.owner.isReady, let callee = target.owner.peer else {
+                    guard let callee = target.owner.receiver else {
                         let call = try hold(request, header, for: target.owner, from: peer)
                         call.pointee.action = number
                         takeDepth(of: call, header, from: peer)

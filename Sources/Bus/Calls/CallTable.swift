@@ -13,7 +13,7 @@ struct CallTable: ~Copyable {
     private(set) var count = 0
     private var wheel: TimerWheel
     /// The purposes of the bus's own calls, by slot.
-    private var purposeOfSlot: [UInt32: OwnPurpose] = [:]
+    private var purposeOfSlot = NumberTable<OwnPurpose>()
     /// The first failures of requests that were made for open calls, by the calls' slots.
     private var rootOfSlot: [UInt32: BusError.Root] = [:]
     private var rootBytes = 0
@@ -130,16 +130,19 @@ struct CallTable: ~Copyable {
 
     // MARK: The bus's own calls
 
-    /// The purposes of all open calls of the bus's own, in any order.
-    var purposes: some Collection<OwnPurpose> { purposeOfSlot.values }
+    /// The number of open calls of the bus's own.
+    var purposeCount: Int { purposeOfSlot.count }
 
-    func purpose(of call: CallPointer) -> OwnPurpose? { purposeOfSlot[call.pointee.slot] }
+    /// Calls the body with the purpose of each open call of the bus's own, in any order.
+    func forEachPurpose(_ body: (OwnPurpose) -> Void) { purposeOfSlot.forEach(body) }
 
-    mutating func set(_ purpose: OwnPurpose, of call: CallPointer) { purposeOfSlot[call.pointee.slot] = purpose }
+    func purpose(of call: CallPointer) -> OwnPurpose? { purposeOfSlot[UInt64(call.pointee.slot)] }
 
-    mutating func takePurpose(of call: CallPointer) -> OwnPurpose? {
-        purposeOfSlot.removeValue(forKey: call.pointee.slot)
+    mutating func set(_ purpose: OwnPurpose, of call: CallPointer) {
+        purposeOfSlot[UInt64(call.pointee.slot)] = purpose
     }
+
+    mutating func takePurpose(of call: CallPointer) -> OwnPurpose? { purposeOfSlot.take(UInt64(call.pointee.slot)) }
 
     // MARK: The roots of errors
 

@@ -152,25 +152,18 @@ extension BusCore {
         calls.keeps(held.cost)
     }
 
-    /// Continues everything that waited for a module that is now ready, in order.
-    func releaseWaiting(_ module: ModuleRecord) {
-        // The list is taken first, because sending requests on may change it.
-        for call in module.takeWaiting() {
-            guard let caller = call.pointee.caller?.takeUnretainedValue() else { continue }
-            let held = unhold(call)
-            guard let callee = module.peer else {
-                fail(call, unavailable(module))
-                continue
-            }
-            held.withRequest { request in
-                if call.pointee.kind == .report {
-                    deliverReport(call, request, from: caller, to: module)
-                } else {
-                    goOn(call, request, from: caller, to: callee)
-                }
+    /// Sends the first request that waits for a module on to its session.
+    func releaseFirst(of module: ModuleRecord, to callee: Peer) {
+        let call = module.waiting[0]
+        module.takeFirstWaiting()
+        guard let caller = call.pointee.caller?.takeUnretainedValue() else { return }
+        unhold(call).withRequest { request in
+            if call.pointee.kind == .report {
+                deliverReport(call, request, from: caller, to: module)
+            } else {
+                goOn(call, request, from: caller, to: callee)
             }
         }
-        settle(module, isReady: true)
     }
 
     /// Checks a request's action now that its owner is ready, and sends the request on.

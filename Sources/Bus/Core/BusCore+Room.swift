@@ -49,6 +49,13 @@ extension BusCore {
             || fitsAfterAll(count, peer, new: new, within: mostRequested(of: peer))
     }
 
+    /// Whether a held notice may be queued to a session that catches up. Such notices leave half of
+    /// the queue to newer frames. So none of these ends the session, or is refused, for what the bus
+    /// itself has held.
+    func fitsHeld(_ count: Int, _ peer: Peer, new: Int) -> Bool {
+        fitsAfterAll(count, peer, new: new, within: table.limits.queue / 2)
+    }
+
     /// The length at which a queue takes no more calls and reports, in bytes.
     private func mostRequested(of peer: Peer) -> Int {
         let queue = table.limits.queue

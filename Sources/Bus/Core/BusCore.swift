@@ -166,17 +166,25 @@ final class BusCore {
         // `dropSpent` has freed what it kept alive, before the next fan-out can begin.
         if work.fanOut != nil { advanceFanOut() } else { resumeAfterFanOut() }
         advanceDeferredCloses()
+        advanceEndedCallees()
         advanceEndedInstances()
+        advanceCatchingUp()
+        advanceStarts()
+        advanceAbandoned()
         advanceListings()
         advanceNotes()
         if watches.hasUnsent { feedWatches() }
     }
 
-    /// Does all remaining idle work except watches at once, before a hand-over or the app's end.
+    /// Does all remaining idle work at once, before a hand-over or the app's end. Only watches, and
+    /// what waits for modules that catch up, stay as they are.
     func finishIdleWork() {
         finishFanOut()
         finishDeferredCloses()
+        while work.firstEndedCallee != nil { advanceEndedCallees() }
         finishEndedInstances()
+        while work.hasStarts { advanceStarts() }
+        while work.hasAbandoned { advanceAbandoned() }
         finishListings()
         finishNotes()
     }

@@ -71,6 +71,8 @@ struct CurrentEvent {
     private(set) var isShared = false
     /// The effects, in the order in which they must be done.
     private(set) var effects: [Effect] = []
+    /// The number of modules that the launcher was asked to start.
+    private var starts = 0
 
     /// - Parameters:
     ///   - time: the clock's time, in nanoseconds.
@@ -79,6 +81,13 @@ struct CurrentEvent {
         self.time = time
         self.isShared = isShared
         now = time / 1_000_000
+        starts = 0
+    }
+
+    /// - Returns: the number of starts that were asked for, with this one.
+    mutating func countStart() -> Int {
+        starts += 1
+        return starts
     }
 
     mutating func add(_ effect: Effect) { effects.append(effect) }

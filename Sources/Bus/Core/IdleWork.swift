@@ -1,3 +1,5 @@
+import StrataCore
+
 /// The work that takes long. A batch of it is done in each round, so no peer waits for all of it.
 struct IdleWork {
     /// The most closed peers that may end in batches. If one more closes, the first ends at once.
@@ -9,24 +11,35 @@ struct IdleWork {
     private(set) var listings: [Listing] = []
     /// Closed peers whose requests end in batches, oldest first.
     private(set) var deferredCloses: [Peer] = []
+    /// Ended peers whose calls end in batches, oldest first.
+    private var endedCallees: [EndedCallee] = []
     /// Peers that continue when no fan-out is under way: they waited for one, or their listing is
     /// done. Each peer is in the list once, oldest first.
     private(set) var waiting: [Peer] = []
 
-    /// Instances that ended with their owner, and whose creators are notified in batches.
-    private var endedInstances: [EndedInstance] = []
-    /// How many of them were taken.
+    /// Groups of instances that ended with a session, oldest first.
+    private var endedInstances: [EndedInstances] = []
+    /// How many instances of the first group were taken.
     private var endedTaken = 0
+    /// Modules that get the next batch of what waited for them, longest wait first.
+    private var catchingUp: [ModuleRecord] = []
+    /// Modules that the launcher is still to be asked to start, in order.
+    private var starts: [ModuleRecord] = []
+    /// Modules that can't be waited for any more, and for which something waits.
+    private var abandoned: [ModuleRecord] = []
 
     var isEmpty: Bool {
         fanOut == nil && waiting.isEmpty && deferredCloses.isEmpty && listings.isEmpty && !hasEndedInstances
+            && endedCallees.isEmpty && catchingUp.isEmpty && !hasStarts && !hasAbandoned
     }
 
     /// The number of items of each kind, with the kind's name.
     var counts: [(String, Int)] {
         [
             ("fan-outs", fanOut == nil ? 0 : 1), ("listings", listings.count),
-            ("deferred closes", deferredCloses.count), ("ended instances", endedInstances.count - endedTaken),
+            ("deferred closes", deferredCloses.count), ("groups of ended instances", endedInstances.count),
+            ("ended callees", endedCallees.count), ("modules that catch up", catchingUp.count),
+            ("starts", starts.count), ("abandoned", abandoned.count),
             ("peers that wait for one", waiting.count),
         ]
     }
@@ -73,21 +86,56 @@ struct IdleWork {
         return deferredCloses
     }
 
+    // MARK: Ended callees
+
+    var firstEndedCallee: EndedCallee? { endedCallees.first }
+
+    mutating func add(_ ended: EndedCallee) { endedCallees.append(ended) }
+
+    mutating func removeFirstEndedCallee() { endedCallees.removeFirst() }
+
     // MARK: Ended instances
 
     var hasEndedInstances: Bool { !endedInstances.isEmpty }
 
-    mutating func add(_ ended: [EndedInstance]) { endedInstances += ended }
+    mutating func add(_ ended: [EndedInstances]) { endedInstances += ended }
 
     /// Takes the instance that ended first; nil if there is none.
-    mutating func takeEndedInstance() -> EndedInstance? {
-        guard endedTaken < endedInstances.count else { return nil }
-        defer {
-            endedTaken += 1
-            if endedTaken == endedInstances.count { (endedInstances, endedTaken) = ([], 0) }
+    mutating func takeEndedInstance() -> (number: UInt64, ended: EndedInstances)? {
+        guard let first = endedInstances.first else { return nil }
+        let number = first.group.numbers[endedTaken]
+        endedTaken += 1
+        if endedTaken == first.group.numbers.count {
+            endedInstances.removeFirst()
+            endedTaken = 0
         }
-        return endedInstances[endedTaken]
+        return (number, first)
     }
+
+    // MARK: Modules
+
+    /// Adds a module that catches up, once.
+    mutating func add(catchingUp module: ModuleRecord) {
+        if !catchingUp.contains(where: { $0 === module }) { catchingUp.append(module) }
+    }
+
+    mutating func takeCatchingUp() -> ModuleRecord? { catchingUp.isEmpty ? nil : catchingUp.removeFirst() }
+
+    var hasStarts: Bool { !starts.isEmpty }
+
+    mutating func add(start module: ModuleRecord) { starts.append(module) }
+
+    /// - Parameter most: the most modules that are taken.
+    mutating func takeStarts(_ most: Int) -> ArraySlice<ModuleRecord> {
+        defer { starts.removeFirst(min(most, starts.count)) }
+        return starts.prefix(most)
+    }
+
+    var hasAbandoned: Bool { !abandoned.isEmpty }
+
+    mutating func add(abandoned module: ModuleRecord) { abandoned.append(module) }
+
+    mutating func takeAbandoned() -> ModuleRecord? { abandoned.isEmpty ? nil : abandoned.removeFirst() }
 
     // MARK: Peers that wait
 
@@ -99,10 +147,19 @@ struct IdleWork {
     }
 }
 
-/// An instance that has ended with its owner.
-struct EndedInstance {
-    /// The number of the peer that created it, which may have closed meanwhile.
-    let creator: UInt64
-    /// `Interface#NUMBER`, as its creator knows it.
-    let name: String
+/// A peer that has ended, and the error for the calls that it served.
+struct EndedCallee {
+    let peer: Peer
+    let error: BusError
+}
+
+/// Instances that have ended with their creator's or their owner's session.
+struct EndedInstances {
+    /// Never empty.
+    let group: InstanceGroup
+    /// The number of the peer that is notified of each, which may have closed meanwhile; 0 for
+    /// none.
+    let told: UInt64
+    /// Whether that is the owner.
+    let isOwner: Bool
 }

@@ -218,14 +218,17 @@ extension BrokerState {
 
     /// Creates the rows and guests, in their order and without sessions.
     func moduleRecords(_ table: AppTable) throws(StateError) -> [ModuleRecord] {
-        let removed = try Self.table(removedRows).modules
+        let (rows, removed) = (Self.byName(table.modules), Self.byName(try Self.table(removedRows).modules))
         return try modules.map { (state) throws(StateError) in
             if state.isGuest { return ModuleRecord(guest: state.name, rank: state.rank, number: state.number) }
-            let rows = state.isRemoved ? removed : table.modules
-            guard let row = rows.first(where: { $0.name == state.name }) else {
+            guard let row = (state.isRemoved ? removed : rows)[state.name] else {
                 throw StateError("the table has no row \(state.name)")
             }
             return ModuleRecord(row: row, number: state.number, place: state.place)
         }
+    }
+
+    private static func byName(_ rows: [AppTable.Row]) -> [String: AppTable.Row] {
+        Dictionary(rows.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 }

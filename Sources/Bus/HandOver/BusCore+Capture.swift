@@ -22,9 +22,9 @@ extension BusCore {
         state.launcherSlot.process = launcherSlot.process
         state.draining = modules.draining.map(\.number)
         captureCalls(into: &state, &scope)
-        state.instances = scope.some(instances.instances.sorted { $0.key < $1.key }).map { number, instance in
+        state.instances = instances.live(most: scope.most).map { instance in
             var state = InstanceState()
-            state.number = number
+            state.number = instance.number
             state.interface = reference(instance.interface)
             state.creator = instance.creator.number
             state.owner = instance.owner.number
@@ -100,7 +100,9 @@ extension BusCore {
         state.history = module.history
         state.waiting = scope.some(module.waiting).map(\.pointee.slot)
         state.readyWaiters = scope.some(module.readyWaiters).filter(\.call.isOpen).map(capture)
-        state.mailbox = module.mailbox.capture(&scope.payloads, isWhole: scope.isWhole)
+        state.mailbox = module.mailbox.capture(
+            &scope.payloads, isWhole: scope.isWhole, isOwed: module.catchingUp == .notices)
+        state.catchingUp = module.catchingUp
         state.waitingEvents = scope.some(module.waitingEvents).filter(\.isOpen).map(CallReferenceState.init)
         return state
     }

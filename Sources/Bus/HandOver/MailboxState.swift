@@ -5,11 +5,15 @@ struct MailboxState: StatePart {
     var missed: UInt64 = 0
     var gaps: [GapState] = []
     var held: [HeldNoticeState] = []
+    /// The held notices that a ready session still gets, instead of `held`. A build that delivers
+    /// all of them at once can't continue with them, and skips them.
+    var owed: [HeldNoticeState] = []
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &missed)
         try file(2, &gaps)
         try file(3, &held)
+        try file(4, &owed)
     }
 }
 
@@ -37,6 +41,7 @@ struct HeldNoticeState: StatePart {
     var rank = 0
     var textCost = 0
     var missed = 0
+    var deliveredTo: UInt64 = 0
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &target)
@@ -49,31 +54,34 @@ struct HeldNoticeState: StatePart {
         try file(8, &rank)
         try file(9, &textCost)
         try file(10, &missed)
+        try file(11, &deliveredTo)
     }
 }
 
 extension Mailbox {
-    /// - Parameter isWhole: false for a sample, which has no bodies and so no notices.
-    func capture(_ payloads: inout PayloadList, isWhole: Bool) -> MailboxState {
+    /// - Parameters:
+    ///   - isWhole: false for a sample, which has no bodies and so no notices.
+    ///   - isOwed: whether a ready session still gets the notices.
+    func capture(_ payloads: inout PayloadList, isWhole: Bool, isOwed: Bool) -> MailboxState {
         var state = MailboxState()
         state.missed = missed
         state.gaps = gaps.map { GapState(target: $0.target, gap: $0.gap) }
         guard isWhole else { return state }
-        for notice in held {
+        let notices = held.map { notice in
             let kept = notice.notice
-            state.held.append(
-                HeldNoticeState(
-                    target: notice.observation.target, from: kept.from, level: kept.level, object: kept.object,
-                    trace: kept.trace, meta: kept.meta, payload: payloads.place(of: kept.body), rank: notice.rank,
-                    textCost: notice.textCost, missed: notice.missed))
+            return HeldNoticeState(
+                target: notice.observation.target, from: kept.from, level: kept.level, object: kept.object,
+                trace: kept.trace, meta: kept.meta, payload: payloads.place(of: kept.body), rank: notice.rank,
+                textCost: notice.textCost, missed: notice.missed, deliveredTo: notice.deliveredTo)
         }
+        if isOwed { state.owed = notices } else { state.held = notices }
         return state
     }
 
     /// Continues with the state, after the observations are there.
     mutating func resume(_ state: MailboxState, _ payloads: [Payload]) throws(StateError) {
         for gap in state.gaps { observations.first { $0.target == gap.target }?.gap = gap.gap }
-        let held = try state.held.map { (own) throws(StateError) in
+        let held = try (state.held + state.owed).map { (own) throws(StateError) in
             guard payloads.indices.contains(own.payload) else { throw StateError("a held notice has no body") }
             guard let observation = observations.first(where: { $0.wakes && $0.target == own.target }) else {
                 throw StateError("a notice is held, and its observation wakes nobody")
@@ -82,7 +90,8 @@ extension Mailbox {
                 from: own.from, level: own.level, object: own.object, trace: own.trace, meta: own.meta,
                 body: payloads[own.payload])
             return HeldNotice(
-                observation: observation, notice: notice, rank: own.rank, textCost: own.textCost, missed: own.missed)
+                observation: observation, notice: notice, rank: own.rank, textCost: own.textCost, missed: own.missed,
+                deliveredTo: own.deliveredTo)
         }
         resume(missed: state.missed, held)
     }

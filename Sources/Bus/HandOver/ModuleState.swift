@@ -22,6 +22,7 @@ struct ModuleState: StatePart {
     var mailbox = MailboxState()
     /// The calls of `module/event` that wait for it, in their order.
     var waitingEvents: [CallReferenceState] = []
+    var catchingUp = ModuleRecord.CatchingUp.no
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &number)
@@ -41,6 +42,7 @@ struct ModuleState: StatePart {
         try file(15, &readyWaiters)
         try file(16, &mailbox)
         try file(17, &waitingEvents)
+        try file(18, &catchingUp)
     }
 }
 

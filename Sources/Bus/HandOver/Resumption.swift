@@ -47,6 +47,9 @@ struct Resumption {
                 owner: try peer(instance.owner), isPending: instance.isPending)
         }
         try resumeStreams()
+        for module in modules.values.sorted(by: { $0.number < $1.number }) where module.catchingUp != .no {
+            bus.work.add(catchingUp: module)
+        }
         resumeClocks()
     }
 

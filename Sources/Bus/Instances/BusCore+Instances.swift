@@ -27,7 +27,7 @@ extension BusCore {
         var copy = HeldRequest.Copy()
         copy.trace = Array(asked.header.pointee.trace)
         copy.body = Self.written("params", in: asked.body)
-        if owner.isReady {
+        if owner.receiver != nil {
             guard let session = try ownerOfNew(interface, for: peer) else {
                 return writeReply(peer, id: asked.id, ["instance": .string(Name.said(interface.name))])
             }
@@ -98,7 +98,7 @@ extension BusCore {
 
     /// Handles the owner's answer to `module/create`, or the end of the question.
     func creationAnswered(_ asking: CallReference, _ number: UInt64, _ owner: Peer, _ answer: OwnAnswer) {
-        guard let instance = instances.instances[number] else { return }
+        guard let instance = instances.pending(number) else { return }
         switch answer {
         case .failure(let error) where error.code != .unknownAction:
             instances.remove(number)
@@ -108,6 +108,12 @@ extension BusCore {
             }
             if asking.isOpen { refused(asking.call, error, by: owner) }
         case .success, .failure:
+            guard instance.creator.isOpen else {
+                // The creator's session has ended, and its request ends in a batch that has not
+                // come yet.
+                instances.remove(number)
+                return tellReleased(number, instance, depth: asking.isOpen ? asking.call.pointee.depth : 1)
+            }
             instances.confirm(number)
             created(asking.call, "\(Name.said(instance.interface.name))#\(number)")
         }
@@ -174,32 +180,36 @@ extension BusCore {
     /// Ends the instances that a peer created, and those of its interfaces, when its session has
     /// ended.
     func endInstances(of peer: Peer) {
+        let created = instances.endCreated(by: peer)
+        work.add(created.map { EndedInstances(group: $0, told: $0.owner.number, isOwner: true) })
         endOwned(by: peer)
-        for (number, instance) in instances.removeCreated(by: peer) { tellReleased(number, instance, depth: 1) }
     }
 
-    /// Ends the instances of a peer's interfaces, and notifies their creators in batches.
+    /// Ends the instances of a peer's interfaces.
     func endOwned(by peer: Peer) {
-        let ended = instances.removeOwned(by: peer)
-        guard stage == .running else { return }
-        work.add(
-            ended.map { number, instance in
-                EndedInstance(creator: instance.creator.number, name: "\(Name.said(instance.interface.name))#\(number)")
-            })
+        // At the app's end no creator needs to know.
+        let isTold = stage == .running
+        let owned = instances.endOwned(by: peer)
+        work.add(owned.map { EndedInstances(group: $0, told: isTold ? $0.creator.number : 0, isOwner: false) })
+        advanceEndedInstances()
     }
 
-    /// The creators that are notified in a batch while a light peer is connected: some twenty
-    /// microseconds of work.
-    private static let sharedBatch = 12
+    /// The instances in a batch: while a light peer is connected some twenty microseconds of work,
+    /// otherwise a millisecond.
+    static let (sharedInstances, instancesInBatch) = (12, 1_000)
 
-    /// Notifies the next creators that their instances have ended.
+    /// Takes out the next instances that have ended with a session, and notifies the other peer.
     func advanceEndedInstances() {
-        var left = isShared ? Self.sharedBatch : .max
-        while left > 0, let ended = work.takeEndedInstance() {
+        // At the app's end there may be no further round.
+        var left = stage != .running ? .max : isShared ? Self.sharedInstances : Self.instancesInBatch
+        while left > 0, let (number, ended) = work.takeEndedInstance() {
             left -= 1
-            guard let creator = connections[ended.creator], creator.isOpen else { continue }
-            let body: JSON = ["instance": .string(ended.name)]
-            callEnd("module/instanceEnded", of: body, creator, depth: 1)
+            guard let instance = instances.takeOut(number), let told = connections[ended.told], told.isOpen else {
+                continue
+            }
+            let name = instance.interface.name
+            let body: JSON = ["instance": .string("\(ended.isOwner ? name : Name.said(name))#\(number)")]
+            callEnd(ended.isOwner ? "module/released" : "module/instanceEnded", of: body, told, depth: 1)
         }
     }
 

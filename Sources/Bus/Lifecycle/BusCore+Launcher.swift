@@ -97,6 +97,7 @@ extension BusCore {
         // Ending the successor may have ended this session too.
         guard module.peer === peer, peer.isOpen else { return retired(module, peer, retirement) }
         change(module, .wasRetired(isIdle: isIdle))
+        stopCatchingUp(module)
         updateMailbox(module)
         askToTearDown(peer, .retirement(module, retirement))
     }

@@ -77,6 +77,7 @@ extension BusCore {
         for interface in module.session.interfaces where !kept.contains(interface.name) { remove(interface) }
         module.session.removeDeadInterfaces()
         forgetRequired(by: module)
+        stopCatchingUp(module)
         module.serve(by: peer)
         module.session.begin(peer.credentials, events: successor.events, requires: successor.requires)
         noteRequired(successor.requires + module.rowRequires, by: module)
@@ -85,10 +86,13 @@ extension BusCore {
         module.history.forgetStartFailure()
         beginAnew(module, resumed: false)
         change(module, .wasSucceeded(at: successor.step))
+        // What is held comes before newer notices.
+        if module.isReady { module.take(.notices) }
         module.history.take(successor.times)
         module.history.began(isByItself: peer.vouched == nil)
         add(successor.offer, to: module)
-        for observation in peer.observations.all { observations.add(observation) }
+        updateMailbox(module)
+        for observation in peer.observations.all { putInForce(observation, of: module) }
     }
 
     /// Ends the process that was to take over.

@@ -28,6 +28,8 @@ package final class MemoryBroker {
     package var isShared = false
     /// Asked after a frame that may have taken long: whether the peer's turn ends there.
     package var endsTurn: () -> Bool = { false }
+    /// Called at the end of each event.
+    package var onEvent: () -> Void = {}
     /// Called after frames of a turn were handled, with their number. The last one may have been
     /// put back.
     package var onHandled: (MemoryConnection, _ frames: Int) -> Void = { _, _ in }
@@ -274,6 +276,7 @@ package final class MemoryBroker {
             index += 1
         }
         bus.settled()
+        onEvent()
     }
 
     private func settle(_ effect: Effect) {
@@ -351,7 +354,7 @@ package final class MemoryBroker {
         [
             ("connections", bus.connections.count), ("open requests", bus.calls.count),
             ("bytes that wait", bus.pool.waiting), ("bytes of requests that are held", bus.calls.heldBytes),
-            ("instances", bus.instances.instances.count), ("calls whose parents ended", bus.calls.orphanCount),
+            ("instances", bus.instances.count), ("calls whose parents ended", bus.calls.orphanCount),
             ("connections without hello", bus.connections.pools.known.count + bus.connections.pools.others.count),
         ].filter { $0.1 != 0 }
     }

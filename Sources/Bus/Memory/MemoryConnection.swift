@@ -74,12 +74,12 @@ package final class MemoryConnection: Peer {
     func writeShare(isShared: Bool) {
         guard !isBlocked, !isCutShort else { return }
         write(most: isShared ? TurnShares.mostWritten : .max)
-        isCutShort = isShared && !isBlocked && !isBroken && !outbox.isEmpty
     }
 
     /// Writes what waits for the peer, as far as the pipe takes it.
     func write(most: Int = .max) {
         guard life != .closed, !isBroken, !isBlocked else { return }
+        defer { isCutShort = isCutShort || most != .max && !isBlocked && !isBroken && !outbox.isEmpty }
         var left = most
         withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: 64) { parts in
             while left > 0 {

@@ -22,9 +22,11 @@ final class ModuleRecord {
 
     /// The session that serves it; nil if there is none.
     private(set) var peer: Peer?
-    /// The same session without a reference, for requests that pass through.
+    /// The same session without a reference, for requests that pass through; nil while it catches
+    /// up, because requests wait then.
     @exclusivity(unchecked)  // because it is read for each request, on one thread
     private(set) var unretainedPeer: Unmanaged<Peer>?
+    private(set) var catchingUp = CatchingUp.no
     /// A second session under `replace: overlap`, which takes over when it is ready.
     private(set) var successor: Successor?
     @exclusivity(unchecked)  // because it is read for each request, on one thread
@@ -42,6 +44,10 @@ final class ModuleRecord {
     private(set) var waitingEvents: [CallReference] = []
     /// The connections whose hello waits for the launcher's vouch, oldest first.
     private(set) var awaitingVouch: [UInt64] = []
+
+    /// What its session still gets of what waited for it, when it is ready. Meanwhile further
+    /// notices or requests wait behind that.
+    enum CatchingUp: UInt8 { case no, notices, requests }
 
     /// The frames that its row declares it sends.
     struct Declared {
@@ -100,6 +106,7 @@ final class ModuleRecord {
         said = state.said
         history = state.history
         serve(by: peer)
+        take(state.catchingUp)
     }
 
     /// Takes an event of its life.
@@ -108,7 +115,13 @@ final class ModuleRecord {
     /// Sets the session that serves it, or none.
     func serve(by peer: Peer?) {
         self.peer = peer
-        unretainedPeer = peer.map { .passUnretained($0) }
+        take(.no)
+    }
+
+    /// Sets what its session still gets of what waited for it.
+    func take(_ catchingUp: CatchingUp) {
+        self.catchingUp = catchingUp
+        unretainedPeer = catchingUp == .no ? peer.map { .passUnretained($0) } : nil
     }
 
     /// Puts the row's level in force, after a session has ended.
@@ -139,6 +152,8 @@ final class ModuleRecord {
     var reason: String { history.reason }
 
     var isReady: Bool { life.isReady }
+    /// The session that gets requests at once; nil if they wait, or if it isn't ready.
+    var receiver: Peer? { isReady && catchingUp == .no ? peer : nil }
     var isRetired: Bool { life.isRetired }
 
     var start: AppTable.Start { row?.start ?? .manual }
@@ -150,6 +165,8 @@ final class ModuleRecord {
 
     func addWaiting(_ call: CallPointer) { waiting.append(call) }
     func removeWaiting(_ call: CallPointer) { waiting.removeAll { $0 == call } }
+
+    func takeFirstWaiting() { waiting.removeFirst() }
 
     func takeWaiting() -> [CallPointer] {
         defer { waiting = [] }
@@ -174,6 +191,9 @@ final class ModuleRecord {
     /// Whether anything waits until it is ready: a request, a notice or an event.
     var isWaitedFor: Bool { isRequested || !mailbox.held.isEmpty || waitingEvents.contains(where: \.isOpen) }
 
+    /// The number of requests, notices and events that wait, or whose time is over.
+    var waitingCount: Int { waiting.count + readyWaiters.count + waitingEvents.count + mailbox.held.count }
+
     func addWaitingEvent(_ call: CallReference) { waitingEvents.append(call) }
 
     /// Whether one more event may wait; those whose time is over don't count.
@@ -187,8 +207,5 @@ final class ModuleRecord {
         return waitingEvents
     }
 
-    func takeReadyWaiters() -> [ReadyWaiter] {
-        defer { readyWaiters = [] }
-        return readyWaiters
-    }
+    func takeReadyWaiter() -> ReadyWaiter? { readyWaiters.isEmpty ? nil : readyWaiters.removeFirst() }
 }

@@ -155,13 +155,12 @@ enum ReadyWaiter {
 }
 
 extension BusCore {
-    /// Continues the tasks that waited for a module, except those whose request has ended.
-    func settle(_ module: ModuleRecord, isReady: Bool) {
-        for waiter in module.takeReadyWaiters() where waiter.call.isOpen {
-            switch waiter {
-            case .creation(let asking, let interface): ownerSettled(isReady, asking.call, interface)
-            case .authorization(let asking, let authorizer): authorizerSettled(isReady, asking.call, authorizer)
-            }
+    /// Continues a task that waited for a module, unless its request has ended.
+    func settle(_ waiter: ReadyWaiter, isReady: Bool) {
+        guard waiter.call.isOpen else { return }
+        switch waiter {
+        case .creation(let asking, let interface): ownerSettled(isReady, asking.call, interface)
+        case .authorization(let asking, let authorizer): authorizerSettled(isReady, asking.call, authorizer)
         }
     }
 }

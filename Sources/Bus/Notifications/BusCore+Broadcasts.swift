@@ -126,6 +126,31 @@ extension BusCore {
         return recipients
     }
 
+    /// Queues a held notice to one observation of a session that catches up.
+    /// - Parameter frame: the number of the notice's frame, once it is written.
+    /// - Returns: false if the queue has no room for it now.
+    func deliver(
+        _ held: HeldNotice, to observation: Observation, of peer: Peer, _ frame: inout UInt64?
+    ) -> Bool {
+        held.notice.withNotice(held.observation.target.name) { notice in
+            let payload = notice.body.count < Outbox.largeBody ? nil : held.notice.body
+            let cost = notice.cost
+            let new = payload == nil ? cost : cost - notice.body.count
+            guard fitsHeld(cost, peer, new: new) else { return false }
+            if frame != observations.frame.number {
+                frame = observations.frame.begin(notice, copiesBody: payload == nil)
+            }
+            observation.gap += held.missed
+            if observation.terms.keep == .latest {
+                guard notifyLatest(observation, notice, cost, new, payload) else { return false }
+            } else {
+                queueNoticeBehindGap(observation, of: peer, notice, payload)
+            }
+            statistics.notices += 1
+            return true
+        }
+    }
+
     private func endSlowConsumer(_ peer: Peer, _ observation: Observation, _ cost: Int) {
         statistics.slowConsumers += 1
         end(

@@ -4,12 +4,12 @@ import StrataCore
 /// are counted.
 extension BusCore {
     /// Sets which of a module's observations its mailbox takes, after its session or its row has
-    /// changed. A ready session takes all notices itself. One that isn't ready, or no longer, leaves
-    /// those that wake its row to the mailbox. So no held notice comes after a newer one.
+    /// changed. A ready session that has got the held notices takes all notices itself. Any other
+    /// leaves those that wake its row to the mailbox. So no held notice comes after a newer one.
     func updateMailbox(_ module: ModuleRecord) {
         guard let row = module.row else { return }
         var observed: [BoxedObservation] = []
-        if !module.isRemoved, !(module.isReady && module.peer != nil) {
+        if !module.isRemoved, !(module.isReady && module.peer != nil && module.catchingUp != .notices) {
             var targets: Set<Observation.Target> = []
             for own in row.observes where module.peer == nil || row.wakes.contains(own.name) {
                 guard targets.insert(Observation.Target(own)).inserted else { continue }
@@ -88,37 +88,6 @@ extension BusCore {
         let (replaced, dropped) = notice.observation.module.mailbox.hold(notice, most: table.limits.queue)
         statistics.replaced += UInt64(replaced)
         for notice in dropped { mailboxes.letsGo(of: notice) }
-    }
-
-    /// Delivers what was held for a module that is ready now. Its session takes all notices from
-    /// here on.
-    func emptyMailbox(_ module: ModuleRecord) {
-        guard let peer = module.peer, !module.mailbox.observations.isEmpty else { return }
-        let gaps = module.mailbox.gaps
-        let held = module.mailbox.takeHeld()
-        updateMailbox(module)
-        for notice in held {
-            // A notice that had no room has ended the session. The next one is told what is lost.
-            guard peer.isOpen else {
-                module.mailbox.lose(notice)
-                mailboxes.letsGo(of: notice)
-                continue
-            }
-            let target = notice.observation.target
-            let observing = peer.observations.all.filter { $0.terms.target == target && !$0.isEnded }
-            for observation in observing { observation.gap += notice.missed }
-            let body = notice.notice.body
-            let recipients = notice.notice.withNotice(target.name) {
-                deliver(
-                    $0, body.bytes.count < Outbox.largeBody ? nil : body,
-                    to: observing.map { .passUnretained($0) }[...], rank: notice.rank)
-            }
-            statistics.notices += UInt64(recipients)
-            mailboxes.letsGo(of: notice)
-        }
-        for (target, gap) in gaps {
-            for observation in peer.observations.all where observation.terms.target == target { observation.gap += gap }
-        }
     }
 
     /// Drops what is held for a module that can't be started.

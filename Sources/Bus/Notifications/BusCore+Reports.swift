@@ -20,7 +20,7 @@ extension BusCore {
             trace: header.trace, meta: header.meta, body: body)
         // Before the name gets a number, which a sweep would remove.
         if routes.actionNames.isFull { sweepActionNames() }
-        if target.isReady, target.peer != nil {
+        if target.receiver != nil {
             let call = try openRequest(.report, header, from: peer)
             call.pointee.action = routes.actionNames.number(of: header.name.text)
             deliverReport(call, request, from: peer, to: target)
@@ -45,8 +45,9 @@ extension BusCore {
     func deliverReport(_ call: CallPointer, _ request: Request, from peer: Peer, to target: ModuleRecord) {
         guard let observer = target.peer else { return fail(call, unavailable(target)) }
         let level = peer.role == .module ? levels.nameBytes[peer.rank] : []
-        let matching = (observations.find(request.name)?.observations ?? []).map { $0.takeUnretainedValue() }.filter {
-            $0.peer === observer && $0.matches(request.object)
+        // Its own observations, because others may observe the name any number of times.
+        let matching = observer.observations.all.filter {
+            !$0.isEnded && $0.terms.target.isNamed(request.name) && $0.matches(request.object)
         }
         guard !matching.isEmpty else {
             if monitors.isOn { monitorReport(request, from: peer, to: target) }

@@ -30,20 +30,21 @@ struct Mailbox {
 
     /// Holds a notice. The oldest ones make room for it, and a newer one of the same observation
     /// says how many are gone.
-    /// - Parameter most: the most bytes of all held notices; a single one may exceed it.
+    /// - Parameter most: the most bytes of all held notices; a single one may exceed it, beside one
+    ///   that is being delivered.
     /// - Returns: how many notices `keep: latest` replaced, and the notices that are held no more.
     mutating func hold(_ notice: HeldNotice, most: Int) -> (replaced: Int, dropped: [HeldNotice]) {
         var notice = notice
         var dropped: [HeldNotice] = []
         var replaced = 0
         let own = notice.observation
-        if own.keep == .latest, let place = held.firstIndex(where: { $0.observation === own }) {
+        if own.keep == .latest, let place = place(ofNext: own) {
             dropped.append(take(at: place))
             notice.missed += dropped[0].missed + 1
             replaced = 1
         }
-        while !held.isEmpty, held.count >= Self.mostHeld || bytes + notice.cost > most {
-            let oldest = take(at: 0)
+        while held.count > begun, held.count - begun >= Self.mostHeld || bytes + notice.cost > most {
+            let oldest = take(at: begun)
             dropped.append(oldest)
             missed += 1
             pass(oldest.missed + 1, from: oldest.observation, to: &notice)
@@ -57,7 +58,7 @@ struct Mailbox {
 
     /// Adds a gap to the next notice of the observation.
     private mutating func pass(_ gap: Int, from observation: BoxedObservation, to newest: inout HeldNotice) {
-        if let next = held.firstIndex(where: { $0.observation === observation }) {
+        if let next = place(ofNext: observation) {
             held[next].missed += gap
         } else if newest.observation === observation {
             newest.missed += gap
@@ -66,26 +67,34 @@ struct Mailbox {
         }
     }
 
-    /// Takes all held notices out, to deliver them.
-    mutating func takeHeld() -> [HeldNotice] {
-        defer { (held, bytes) = ([], 0) }
-        return held
+    /// The number of notices that some of the session's observations have got: 1 or 0. Such a
+    /// notice is neither replaced nor lost.
+    private var begun: Int { held.first.map { $0.deliveredTo > 0 } == true ? 1 : 0 }
+
+    private func place(ofNext observation: BoxedObservation) -> Int? {
+        held.indices.dropFirst(begun).first { held[$0].observation === observation }
     }
+
+    /// Notes that the first notice was delivered to one of the session's observations, and to those
+    /// before it.
+    /// - Parameter id: the observer's number of the observation.
+    mutating func delivered(to id: UInt64) { held[0].deliveredTo = id }
+
+    /// Takes out the first notice, which was delivered.
+    mutating func takeFirst() -> HeldNotice { take(at: 0) }
+
+    /// Takes out the notice that only some of a session's observations have got, because the session
+    /// doesn't serve any more.
+    mutating func takeBegun() -> HeldNotice? { begun > 0 ? take(at: 0) : nil }
 
     /// Drops all held notices, because the row can't be started.
     mutating func dropHeld() -> [HeldNotice] {
-        let dropped = takeHeld()
-        for notice in dropped {
+        defer { (held, bytes) = ([], 0) }
+        for notice in held {
             missed += 1
             notice.observation.gap += notice.missed + 1
         }
-        return dropped
-    }
-
-    /// Counts a notice that was taken out and could not be delivered.
-    mutating func lose(_ notice: HeldNotice) {
-        missed += 1
-        observations.first { $0.wakes && $0.target == notice.observation.target }?.gap += notice.missed + 1
+        return held
     }
 
     /// Replaces the observations. Held notices stay if their observation still wakes the row.
@@ -155,6 +164,8 @@ struct HeldNotice {
     let textCost: Int
     /// The number of notices that were lost before it.
     var missed = 0
+    /// The session's number of the last observation that has got it; 0 if none has.
+    var deliveredTo: UInt64 = 0
 
     /// The bytes that count against the row's limit.
     var cost: Int { notice.body.bytes.count + textCost }
@@ -167,7 +178,9 @@ struct MailboxTable: ~Copyable {
     }
 
     private var byName = ByteTable<List>()
-    /// The bytes of held notices' texts.
+    /// The number of held notices.
+    private(set) var heldCount = 0
+    /// The bytes of their texts.
     private(set) var textBytes = 0
 
     /// Whether every row is there, so that broadcasts needn't look.
@@ -196,11 +209,13 @@ struct MailboxTable: ~Copyable {
     }
 
     mutating func holds(_ notice: HeldNotice) {
+        heldCount += 1
         textBytes += notice.textCost
         notice.notice.body.hold()
     }
 
     mutating func letsGo(of notice: HeldNotice) {
+        heldCount -= 1
         textBytes -= notice.textCost
         notice.notice.body.letGo()
     }

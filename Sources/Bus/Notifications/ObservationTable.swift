@@ -125,6 +125,10 @@ final class Observation {
             object = observed.object.map { Array($0.utf8) }
         }
 
+        func isNamed(_ name: UnsafeRawBufferPointer) -> Bool {
+            self.name.count == name.count && self.name.elementsEqual(name)
+        }
+
         /// Whether a notice with this object is for it.
         func matches(_ object: UnsafeRawBufferPointer?) -> Bool {
             guard let wanted = self.object else { return true }
@@ -153,14 +157,20 @@ final class Observation {
     }
 }
 
-/// A broadcast's notice with its own bytes, for observers that get it after its frame is freed.
-struct KeptNotice {
-    var from: [UInt8]
-    var level: [UInt8]
-    var object: [UInt8]?
-    var trace: [UInt8]
-    var meta: [UInt8]
-    var body: Payload
+/// A broadcast's notice with its own bytes, for observers that get it after its frame is freed. An
+/// object, because it may be held for many rows.
+final class KeptNotice {
+    let from: [UInt8]
+    let level: [UInt8]
+    let object: [UInt8]?
+    let trace: [UInt8]
+    let meta: [UInt8]
+    let body: Payload
+
+    init(from: [UInt8], level: [UInt8], object: [UInt8]?, trace: [UInt8], meta: [UInt8], body: Payload) {
+        (self.from, self.level, self.object, self.trace, self.meta) = (from, level, object, trace, meta)
+        self.body = body
+    }
 }
 
 /// A notification on its way to observers, made of bytes of the sender's frame.

@@ -14,6 +14,7 @@ extension BusCore {
         guard peer.isOpen else { return }
         if peer.life == .open(.answersUnread), peer.outbox.pendingAnswers <= mostQueued { resume(peer) }
         if peer.owesCredit { sendOwedCredit(peer) }
+        continueCatchingUp(peer)
         if !watches.isEmpty { feedWatches() }
     }
 
@@ -130,15 +131,36 @@ extension BusCore {
 
     private func endServed(by peer: Peer, reason: String) {
         guard peer.firstServed != nil else { return }
-        let error = endingError(of: peer, reason)
-        while let call = peer.firstServed {
+        let ended = EndedCallee(peer: peer, error: endingError(of: peer, reason))
+        var left = stage == .running ? mostServedAtOnce : .max
+        guard peer.servedCount > left else { return endServed(ended, &left) }
+        // What follows the end of the session depends on the bus's own calls.
+        for own in ownCalls(at: peer) where own.isOpen { calleeEnded(own.call, ended.error) }
+        work.add(ended)
+        advanceEndedCallees()
+    }
+
+    /// Ends calls that a peer served, `left` at most.
+    fileprivate func endServed(_ ended: EndedCallee, _ left: inout Int) {
+        while left > 0, let call = ended.peer.firstServed {
+            left -= 1
             if call.pointee.kind == .notice, let report = call.pointee.parent {
                 // This ends all notices of the report at once.
-                reportTargetEnded(report, peer, error)
-                continue
+                reportTargetEnded(report, ended.peer, ended.error)
+            } else {
+                calleeEnded(call, ended.error)
             }
-            calleeEnded(call, error)
         }
+    }
+
+    private func ownCalls(at peer: Peer) -> [CallReference] {
+        var own: [CallReference] = []
+        var next = peer.firstServed
+        while let call = next {
+            next = call.pointee.served.next
+            if call.pointee.kind == .own { own.append(CallReference(call)) }
+        }
+        return own
     }
 
     /// Returns the error for the requests that a session had when it ended.
@@ -162,6 +184,7 @@ extension BusCore {
         }
         endSupervision(of: peer)
         forgetRequired(by: module)
+        stopCatchingUp(module)
         module.serve(by: nil)
         module.session.end()
         module.takeLevel()
@@ -228,5 +251,23 @@ extension BusCore {
 
     private static func isGone(_ peer: Peer) -> BusError {
         BusError(.cancelled, "its caller, \(peer.displayName), is no longer connected", ran: .maybe)
+    }
+}
+
+/// The calls that an ended peer served. If they are many, they end in batches, and the peer is kept
+/// until the last one has ended.
+extension BusCore {
+    /// The most calls that end together with their callee's session.
+    private var mostServedAtOnce: Int { isShared ? Self.sharedServed : Self.servedInBatch }
+    /// The calls in a batch: while a light peer is connected some ten microseconds of work,
+    /// otherwise half a millisecond.
+    static let (sharedServed, servedInBatch) = (25, 1_000)
+
+    /// Ends the next batch of calls of the peer that ended first.
+    func advanceEndedCallees() {
+        guard let ended = work.firstEndedCallee else { return }
+        var left = mostServedAtOnce
+        endServed(ended, &left)
+        if ended.peer.firstServed == nil { work.removeFirstEndedCallee() }
     }
 }

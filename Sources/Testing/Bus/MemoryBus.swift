@@ -109,7 +109,7 @@ package class MemoryBus {
 /// A played peer's end of a connection to a `MemoryBus`.
 final class MemoryLink: PeerLink {
     private weak var bus: MemoryBus?
-    private let pipe: MemoryPipe
+    let pipe: MemoryPipe
     private var input = FrameInput()
     private var story: StoryTeller?
     private(set) var isAtEnd = false

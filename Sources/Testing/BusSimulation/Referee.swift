@@ -115,10 +115,23 @@ final class Referee {
         restart(number)
     }
 
-    /// Whether a row's module may not be ready. A launcher retires modules, so if there is one,
-    /// only the bus knows exactly.
+    /// Whether a row's module may not be ready, or may not have got earlier requests that waited
+    /// for it. A launcher retires modules, so if there is one, only the bus knows exactly.
     private func mayWait(for place: Int) -> Bool {
         app.hasLauncher || session(ofRow: place)?.life.isReady != true
+            || open.contains { mayStillWait(requests[$0], for: place) }
+    }
+
+    private func mayStillWait(_ request: SimulatedRequest, for place: Int) -> Bool {
+        guard request.state == .handled, request.delivery.order == .max else { return false }
+        switch request.target {
+        case .action(let owner, "b"): return owner == place || app.authorizer == place
+        case .action(let owner, _), .url(let owner, _), .report(let owner): return request.mayWait && owner == place
+        case .create(let owner): return owner == place
+        // Its owner isn't known here.
+        case .instance: return true
+        case .broadcast, .observe, .unobserve, .release, .bus: return false
+        }
     }
 
     /// Whether a callee certainly has the request and has not answered.

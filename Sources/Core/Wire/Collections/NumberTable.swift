@@ -31,6 +31,9 @@ public struct NumberTable<Value>: ~Copyable {
         return slots.sorted { $0.number < $1.number }.compactMap(\.value)
     }
 
+    /// Calls the body with each value, in no particular order.
+    public func forEach(_ body: (Value) -> Void) { table.forEach { if let value = $0.value { body(value) } } }
+
     /// Setting nil removes the value.
     @inlinable
     public subscript(number: UInt64) -> Value? {
