@@ -1,3 +1,5 @@
+internal import StrataCore
+
 /// Reads `Decodable` values from JSON. One pass over the bytes checks them and finds the position
 /// of each value. Requested values are then read from there.
 ///
@@ -90,4 +92,12 @@ struct ValueReader: Decoder, SingleValueDecodingContainer {
     func decode(_ type: UInt128.Type) throws -> UInt128 { try state.integer(at: index) }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try state.value(type, at: index) }
+}
+
+extension ValueReader: JSONSource {
+    func json() throws -> JSON {
+        do throws(JSONError) { return try JSON(state.tape, index) } catch {
+            throw state.corrupted("The number is out of range.", at: index)
+        }
+    }
 }

@@ -7,6 +7,7 @@ import Testing
 /// A contract that is derived from the Swift source that was generated from a document.
 struct DerivedContractTests {
     final class Reader: Module {
+        static let name = "Reader"
         init(bus: Bus) throws {}
         func register(_ exports: inout Exports) throws { exports.requires(Library.self) }
     }
@@ -33,7 +34,7 @@ struct DerivedContractTests {
         }.value
         let derived = try #require(contracts.requires.first)
         var document = try StubDocument.contract("Library")
-        // A value of any type is one of an unknown type in the document.
+        // An unknown type is any type in Swift.
         let raw = try #require(document.actions.firstIndex { $0.name == "raw" })
         document.actions[raw].params = Schema(.any)
         document.actions[raw].result = .reply(Schema(.any))

@@ -3,7 +3,7 @@ internal import StrataContracts
 internal import StrataCore
 
 /// A type whose schema is known, because it is a single value on the wire.
-protocol LeafType: Decodable {
+protocol LeafType {
     static var leafSchema: Schema { get }
     /// The values that are tried on an `init(from:)`, the most harmless first. Never empty.
     static var probes: [Self] { get }

@@ -33,6 +33,7 @@ struct RuntimeContractTests {
     }
 
     final class StoreModule: Module {
+        static let name = "Store"
         init(bus: Bus) throws {}
         func register(_ exports: inout Exports) throws {
             exports.action(Store.Put.self, auth: true) { (_: Store.Put) -> Void in }
@@ -42,6 +43,7 @@ struct RuntimeContractTests {
     }
 
     final class UserModule: Module {
+        static let name = "User"
         init(bus: Bus) throws {}
         func register(_ exports: inout Exports) throws {
             exports.requires(Store.self)
@@ -52,6 +54,7 @@ struct RuntimeContractTests {
 
     /// Exports less than its interface lists.
     final class HalfModule: Module {
+        static let name = "Half"
         init(bus: Bus) throws {}
         func register(_ exports: inout Exports) throws {
             exports.action(Store.Put.self) { (_: Store.Put) -> Void in }

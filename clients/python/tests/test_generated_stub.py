@@ -24,7 +24,7 @@ def load() -> Any:
 
 
 library = load()
-Library, Book, Chapter, Move, Place = library.Library, library.Book, library.Chapter, library.Move, library.Place
+Library, Book, Chapter = library.Library, library.Book, library.Chapter
 
 
 def provider() -> strata_bus.Module:
@@ -38,14 +38,15 @@ def provider() -> strata_bus.Module:
             Book(number=1, title="a", price=decimal.Decimal("9.5"), page="p", tags=[], copies={"a": 1}, shelf=params.in_, sequels=[])
         ]
 
-    find.__annotations__ = {"params": library.Find, "return": list[Book]}
+    find.__annotations__ = {"params": library.Find, "return": library.Library.find.__annotations__["return"]}
     module.action("Library/find")(find)
 
     async def follow(params: None) -> AsyncIterator[Any]:
         yield library.MoveRead(read=library.MoveReadRead(_0=Chapter(name="1", next=Chapter(name="2"))))
         yield library.MoveLent(lent=library.MoveLentLent(to="Ada", _1=(1.0, 2.0)))
 
-    follow.__annotations__ = {"params": None, "return": AsyncIterator[Move]}
+    elements: Any = library.Move
+    follow.__annotations__ = {"params": None, "return": AsyncIterator[elements]}
     module.action("Library/follow")(follow)
     return module
 

@@ -1,11 +1,13 @@
 public import StrataCore
 
 /// A JSON value is a member like any other, for what has no type of its own.
+///
+/// The conformance is in this module, so that a module needs no other import.
 extension JSON: Codable {
     public init(from decoder: any Decoder) throws {
-        if let value = decoder as? ValueReader {
+        if let value = decoder as? any JSONSource {
             self = try value.json()
-        } else if let members = try? decoder.container(keyedBy: PathKey.self) {
+        } else if let members = try? decoder.container(keyedBy: MemberKey.self) {
             self = .object(
                 try members.allKeys.map { Member($0.stringValue, try members.decode(JSON.self, forKey: $0)) })
         } else if var elements = try? decoder.unkeyedContainer() {
@@ -37,8 +39,8 @@ extension JSON: Codable {
             var container = encoder.unkeyedContainer()
             for element in elements { try container.encode(element) }
         case .object(let members):
-            var container = encoder.container(keyedBy: PathKey.self)
-            for member in members { try container.encode(member.value, forKey: PathKey(member.name)) }
+            var container = encoder.container(keyedBy: MemberKey.self)
+            for member in members { try container.encode(member.value, forKey: MemberKey(member.name)) }
         case .null, .bool, .integer, .number, .string:
             var container = encoder.singleValueContainer()
             try encode(scalar: &container)
@@ -56,11 +58,12 @@ extension JSON: Codable {
     }
 }
 
-extension ValueReader {
-    /// Returns the value as a tree.
-    fileprivate func json() throws -> JSON {
-        do throws(JSONError) { return try JSON(state.tape, index) } catch {
-            throw state.corrupted("The number is out of range.", at: index)
-        }
-    }
+/// The name of a member, whatever it is.
+private struct MemberKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(_ name: String) { stringValue = name }
+    init(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { nil }
 }
