@@ -109,8 +109,9 @@ struct Hello {
         requires = try reader.strings("requires").map { text throws(BusError) in
             guard let required = RequiredInterface(text) else {
                 throw BusError(
-                    .badParams, "\"\(text)\" in requires is not an interface: write its name, or name and version as in "
-                        + "Storage@2.1")
+                    .badParams,
+                    "\"\(text)\" in requires is not an interface: write its name, alone or with a "
+                        + "version as in Storage@2.1")
             }
             return required
         }
@@ -214,7 +215,9 @@ extension Hello.Interface {
         version = try reader.string("version").map { text throws(BusError) in
             guard let version = ContractVersion(text) else {
                 throw BusError(
-                    .badParams, "the interface \(name) has version \"\(text)\": write major.minor, each 0 to 65535, as in 2.1")
+                    .badParams,
+                    "the interface \(name) has version \"\(text)\": write major.minor, each 0 to 65535, as in "
+                        + "2.1")
             }
             return version
         }

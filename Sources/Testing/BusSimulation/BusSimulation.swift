@@ -301,7 +301,8 @@ package final class BusSimulation {
         case .launcher: return #"{"protocol":1,"role":"launcher"}"#
         case .app(let name): return #"{"protocol":1,"role":"app","app":"\#(name)"}"#
         case .guest(let name):
-            return #"{"protocol":1,"module":"\#(name)","observes":[\#(observes)],"requires":[\#(session.versions.requires)]}"#
+            return #"{"protocol":1,"module":"\#(name)","observes":[\#(observes)],"#
+                + #""requires":[\#(session.versions.requires)]}"#
         case .module(let place):
             let module = app.modules[place]
             let token = session.token.map { #","token":"\#($0)""# } ?? ""

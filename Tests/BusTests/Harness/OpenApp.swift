@@ -46,7 +46,8 @@ struct OpenApp {
             "Shop",
             [
                 "interfaces": [
-                    "Shop": ["version": "2.1"], "Safe": ["actions": ["open": ["auth": true]]], "Cart": ["instances": "multiple"],
+                    "Shop": ["version": "2.1"],
+                    "Safe": ["actions": ["open": ["auth": true]]], "Cart": ["instances": "multiple"],
                 ],
                 "urls": [["host": "shop", "path": "/item/:id", "to": "Shop/item"]],
                 "observes": ["sold"], "events": ["day.ended"],

@@ -22,7 +22,7 @@ struct RequiredVersionsTests {
         required.unmet("Data", by: version, of: owner)
     }
 
-    @Test(.promise("13.43")) func aProviderIsComparedWithTwoOfAllThatRequireIt() {
+    @Test(.promise("13.44")) func aProviderIsComparedWithTwoOfAllThatRequireIt() {
         var required = RequiredVersions()
         let modules = (0..<4_096).map(module)
         for module in modules { required.add([data(module.number % 7)], of: module) }
@@ -41,7 +41,7 @@ struct RequiredVersionsTests {
     }
 
     /// However many versions of one interface a module lists, few are kept.
-    @Test(.promise("13.43")) func ofOneHelloTheLowestAndTheHighestAreKept() {
+    @Test(.promise("13.44")) func ofOneHelloTheLowestAndTheHighestAreKept() {
         var required = RequiredVersions()
         let (one, other) = (module(1), module(2))
         let all = (0..<16_384).map { data($0) }
@@ -58,7 +58,7 @@ struct RequiredVersionsTests {
         #expect(unmet(&required, by: "1.0", of: one)?.module === other)
     }
 
-    @Test(.promise("13.43")) func aHelloMayRequireTheMost() throws {
+    @Test(.promise("13.44")) func aHelloMayRequireTheMost() throws {
         var table = AppTable.sixModules()
         table.contracts = .enforced
         try MemoryBus.run(table) { bus in

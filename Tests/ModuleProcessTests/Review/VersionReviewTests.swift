@@ -22,7 +22,8 @@ struct VersionReviewTests {
     @Test(.promise("M.99")) func aVersionThatTheProviderDoesNotServeIsAnErrorWithBothPlaces() throws {
         let found = try findings(Self.rows, ["Store": Self.store])
         #expect(found.count == 1, "\(found)")
-        #expect(found.first?.hasPrefix("7:16 error modules.Shop.requires[0]: Shop requires Data@2.1, and the module") == true)
+        let start = "7:16 error modules.Shop.requires[0]: Shop requires Data@2.1, and the module"
+        #expect(found.first?.hasPrefix(start) == true)
         #expect(found.first?.contains("strata.yaml:4) serves version 1.4") == true, "\(found)")
     }
 
@@ -37,7 +38,9 @@ struct VersionReviewTests {
         #expect(only.map { $0.prefix(57) } == ["4:3 error modules.Shop.requires: Shop requires Data@1.5, "])
     }
 
-    @Test(.promise("M.99"), arguments: ["Data@1.4", "Data@1.0", "Data"]) func whatFitsIsNoFinding(_ required: String) throws {
+    @Test(.promise("M.99"), arguments: ["Data@1.4", "Data@1.0", "Data"]) func whatFitsIsNoFinding(_ required: String)
+        throws
+    {
         let rows = Self.rows.replacing("Data@2.1", with: required)
         let shop = #""requires":["\#(required)"]"#
         #expect(try findings(rows, ["Store": Self.store, "Shop": shop]) == [])
@@ -67,11 +70,13 @@ struct VersionReviewTests {
             ])
     }
 
-    @Test(.promise("M.99"), arguments: [
-        (#""interfaces":{"Data":{"version":"2"}}"#, "version \"2\" of its interface Data is not"),
-        (#""interfaces":{"Data":{"version":2.1}}"#, "version 2.1 of its interface Data is not"),
-        (#""requires":["Data@2"]"#, "\"Data@2\" in its requires"),
-    ])
+    @Test(
+        .promise("M.99"),
+        arguments: [
+            (#""interfaces":{"Data":{"version":"2"}}"#, "version \"2\" of its interface Data is not"),
+            (#""interfaces":{"Data":{"version":2.1}}"#, "version 2.1 of its interface Data is not"),
+            (#""requires":["Data@2"]"#, "\"Data@2\" in its requires"),
+        ])
     func aMalformedVersionOfAModuleIsToldAsItsMistake(_ hello: String, _ message: String) throws {
         let error = #expect(throws: ModuleDescription.Malformed.self) {
             try ModuleDescription(JSON(parsing: Array(#"{"protocol":1,\#(hello)}"#.utf8)))

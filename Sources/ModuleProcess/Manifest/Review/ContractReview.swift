@@ -40,7 +40,7 @@ struct ContractReview {
         else { return [] }
         return [
             manifest.problem(
-                steps(row, "requires", row.requires.firstIndex(of: required.subject.name)),
+                steps(row, "requires", row.requires.firstIndex { $0.name == required.subject.name }),
                 "\(row.name) was built with another contract of \(required.subject.name) than \(owner.name) has "
                     + "(\(place(of: owner))): \(differences); build both with the same one")
         ]

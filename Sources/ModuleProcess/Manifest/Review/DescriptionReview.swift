@@ -186,7 +186,8 @@ extension DescriptionReview {
                         + ManifestReview.hint(name, said.filter { !listed.contains($0) }))
             }
         }
-        var advice = compare("requires", row.requires.map(\.name), description.requires.map(\.name)) { "requires \($0)" }
+        let required = (row.requires.map(\.name), description.requires.map(\.name))
+        var advice = compare("requires", required.0, required.1) { "requires \($0)" }
         advice += compare("observes", row.observes.map(\.name), description.observes.map(\.name)) { "observes \($0)" }
         advice += compare("broadcasts", row.broadcasts, description.broadcasts) { "broadcasts \($0)" }
         guard !description.reports.isEmpty else { return advice }

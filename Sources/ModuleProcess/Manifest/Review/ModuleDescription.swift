@@ -66,7 +66,7 @@ public struct ModuleDescription: Sendable, Equatable {
             let version = member.value["version"]?.string.flatMap { ContractVersion($0) }
             if let found = member.value["version"], version == nil {
                 throw Malformed(
-                    message: "the version \(found) of its interface \(member.name) is not \"major.minor\", as in \"2.1\"")
+                    message: "the version \(found) of its interface \(member.name) is not a text as in \"2.1\"")
             }
             interfaces.append(
                 Interface(
@@ -89,7 +89,8 @@ public struct ModuleDescription: Sendable, Equatable {
         }
         requires = try Self.names(hello, "requires").map { text throws(Malformed) in
             guard let required = RequiredInterface(text) else {
-                throw Malformed(message: "\"\(text)\" in its requires is not an interface, as in Storage or Storage@2.1")
+                throw Malformed(
+                    message: "\"\(text)\" in its requires is not an interface, as in Storage or Storage@2.1")
             }
             return required
         }

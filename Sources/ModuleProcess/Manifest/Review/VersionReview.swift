@@ -60,7 +60,8 @@ struct VersionReview {
         ]
     }
 
-    private func problem(_ severity: Finding.Severity, _ row: AppTable.Row, _ place: Int, _ message: String) -> Finding {
+    private func problem(_ severity: Finding.Severity, _ row: AppTable.Row, _ place: Int, _ message: String) -> Finding
+    {
         Finding(severity, manifest.problem(["modules", .key(row.name), "requires", .at(place)], message))
     }
 }

@@ -9,7 +9,8 @@ struct ModuleQuestionTests {
     private static let questions = ["metrics", "contracts"]
     private let ant: JSON = ["module": "Ant"]
 
-    @Test(.promise("M.68", "10.53"), arguments: questions) func aModulesAnswerComesAsItIs(_ question: String) throws {
+    @Test(.promise("M.68", "10.53"), arguments: questions)
+    func aModulesAnswerComesAsItIs(_ question: String) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
             let id = try bus.operator().call("bus/\(question)", ant, ["trace": "00-1-2-01", "deadline": 700])
@@ -23,7 +24,8 @@ struct ModuleQuestionTests {
         }
     }
 
-    @Test(.promise("M.68", "10.53"), arguments: questions) func aModulesErrorComesToo(_ question: String) throws {
+    @Test(.promise("M.68", "10.53"), arguments: questions)
+    func aModulesErrorComesToo(_ question: String) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
             let id = try bus.operator().call("bus/\(question)", ant)
@@ -32,7 +34,8 @@ struct ModuleQuestionTests {
         }
     }
 
-    @Test(.promise("M.68", "10.53"), arguments: questions) func onlyOperatorsAskAndOnlyOfModulesThatAreReady(_ question: String) throws {
+    @Test(.promise("M.68", "10.53"), arguments: questions)
+    func onlyOperatorsAskAndOnlyOfModulesThatAreReady(_ question: String) throws {
         try MemoryBus.run(.testing(.manual("Ant"), .manual("Bee"))) { bus in
             let module = try bus.module("Ant")
             for peer in [module, try bus.launcher()] { try peer.refused("bus/\(question)", ant, with: "forbidden") }
@@ -48,7 +51,8 @@ struct ModuleQuestionTests {
         }
     }
 
-    @Test(.promise("M.68", "10.53"), arguments: questions) func cancellingTheRequestCancelsTheQuestion(_ question: String) throws {
+    @Test(.promise("M.68", "10.53"), arguments: questions)
+    func cancellingTheRequestCancelsTheQuestion(_ question: String) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
             let asking = try bus.operator()
@@ -65,7 +69,8 @@ struct ModuleQuestionTests {
         }
     }
 
-    @Test(.promise("M.68", "10.53"), arguments: questions) func aModulesEndEndsTheQuestion(_ question: String) throws {
+    @Test(.promise("M.68", "10.53"), arguments: questions)
+    func aModulesEndEndsTheQuestion(_ question: String) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
             let id = try bus.operator().call("bus/\(question)", ant)
@@ -75,7 +80,8 @@ struct ModuleQuestionTests {
         }
     }
 
-    @Test(.promise("M.68", "10.53"), arguments: questions) func anAnswerThatDoesNotFitIsAnError(_ question: String) throws {
+    @Test(.promise("M.68", "10.53"), arguments: questions)
+    func anAnswerThatDoesNotFitIsAnError(_ question: String) throws {
         var table = AppTable.sixModules()
         table.limits.queue = 65_536
         try TestBus.run(table) { bus in
@@ -94,7 +100,8 @@ struct ModuleQuestionTests {
         }
     }
 
-    @Test(.promise("M.68", "10.53"), arguments: questions) func beingAskedIsNoUse(_ question: String) throws {
+    @Test(.promise("M.68", "10.53"), arguments: questions)
+    func beingAskedIsNoUse(_ question: String) throws {
         let table = AppTable.testing(
             .manual("Login", rank: 1, provides: ["Login"]) { row in
                 row.start = .onDemand
@@ -122,7 +129,8 @@ struct ModuleQuestionTests {
         }
     }
 
-    @Test(.promise("M.68", "10.53"), arguments: questions) func theQuestionPassesToTheNextProgram(_ question: String) throws {
+    @Test(.promise("M.68", "10.53"), arguments: questions)
+    func theQuestionPassesToTheNextProgram(_ question: String) throws {
         try TestBus.run(.sixModules(), executable: try BuiltExecutable.path("strata-broker")) { bus in
             let module = try bus.module("Ant")
             let asking = try bus.operator()

@@ -28,6 +28,12 @@ struct ContractOverlapTests: ContractSuite {
         return (process, try process.peer.expectCall("module/setUp"))
     }
 
+    private func takeOver(_ new: OtherProcess, _ setUp: ReceivedFrame) throws {
+        new.peer.answersLifecycle = true
+        try new.peer.reply(to: setUp)
+        try new.peer.becomeReady()
+    }
+
     /// Says the hello of a row's next process, which must be refused.
     private func refused(next module: String, _ hello: JSON, _ bus: TestBus) throws {
         let process = try OtherProcess(bus, module)
@@ -57,8 +63,7 @@ struct ContractOverlapTests: ContractSuite {
             try bus.module("Cart", requires("Data@1.2")).close()
             try bus.waitUntil("Cart", is: "absent")
             try refused("Cart", requires("Data@2.0"), bus)
-            try new.peer.reply(to: setUp)
-            try new.peer.becomeReady()
+            try takeOver(new, setUp)
             try refused("Cart", requires("Data@1.2"), bus)
             _ = try bus.module("Cart", requires("Data@2.0"))
             try old.peer.expectEnd("shutting-down")
@@ -102,8 +107,7 @@ struct ContractOverlapTests: ContractSuite {
             try new.peer.refused("bus/register", provides("1.2"), with: "incompatible")
             try new.peer.refused("bus/register", provides("2.0", "More"), with: "incompatible")
             try new.peer.asked("bus/register", provides("1.1", "More"))
-            try new.peer.reply(to: setUp)
-            try new.peer.becomeReady()
+            try takeOver(new, setUp)
             try refused("Guest", requires("More@1.2"), bus)
             _ = try bus.module("Guest", requires("More@1.1"))
             try old.peer.expectEnd("shutting-down")
@@ -115,8 +119,7 @@ struct ContractOverlapTests: ContractSuite {
             let old = try serving("Shop", requires("Data@1.4", "Else@1.0"), bus)
             let (new, setUp) = try next("Shop", requires("Data@1.0"), bus)
             try refused("Store", provides("1.1"), bus)
-            try new.peer.reply(to: setUp)
-            try new.peer.becomeReady()
+            try takeOver(new, setUp)
             _ = try bus.module("Provider", provides("1.1"))
             _ = try bus.module("Other", provides("3.0", "Else"))
             try old.peer.expectEnd("shutting-down")

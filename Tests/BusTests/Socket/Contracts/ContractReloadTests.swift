@@ -28,9 +28,11 @@ struct ContractReloadTests: ContractSuite {
 
     @Test(.promise("10.52")) func theRefusalNamesEightPairs() throws {
         try MemoryBus.run(off) { bus in
-            _ = try bus.module("Store", .object([
-                .init("interfaces", .object((10..<30).map { .init("Data\($0)", ["version": "1.0"]) }))
-            ]))
+            _ = try bus.module(
+                "Store",
+                .object([
+                    .init("interfaces", .object((10..<30).map { .init("Data\($0)", ["version": "1.0"]) }))
+                ]))
             _ = try bus.module("Shop", ["requires": .array((10..<30).map { .string("Data\($0)@2.0") })])
             let message = try bus.reload(table()).message
             #expect(message.contains("Data17") && !message.contains("Data18"), "\(message)")

@@ -42,6 +42,7 @@ struct ContractTests: ContractSuite {
             let other = try refused("Store", provides("2.0"), bus)
             #expect(other.contains("Store serves version 2.0 of Data, and Shop requires 1.1"), "\(other)")
             guest.close()
+            try bus.operator().settle()
             _ = try bus.module("Store", provides("1.4"))
         }
     }

@@ -96,6 +96,7 @@ struct VersionTests: ContractSuite {
             try refused("Cart", provides("2.9", "Other"), bus)
             try store.refused("bus/register", provides("1.0"), with: "incompatible")
             shop.close()
+            try bus.waitUntil("Shop", is: "absent")
             _ = try bus.module("Cart", provides("2.9", "Other"))
         }
     }
