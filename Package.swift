@@ -174,8 +174,8 @@ let package = Package(
         .testTarget(
             name: "ModuleProcessTests",
             dependencies: [
-                "StrataCore", "StrataLoop", "StrataContracts", "Strata", "StrataBus", "StrataManifest", "StrataLauncher",
-                "StrataTesting", "SimulatedModules", "TestSupport",
+                "StrataCore", "StrataLoop", "StrataContracts", "Strata", "StrataBus", "StrataManifest",
+                "StrataLauncher", "StrataTesting", "SimulatedModules", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],

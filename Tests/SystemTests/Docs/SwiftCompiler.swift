@@ -9,7 +9,8 @@ struct SwiftCompiler {
     private static let build = CommandRun.executable.deletingLastPathComponent().path
     /// The libraries that a module's program links, beside its own objects.
     private static let linked = [
-        "Strata", "StrataCore", "StrataLoop", "StrataJSON", "Logging", "CoreMetrics", "Instrumentation", "Tracing",
+        "Strata", "StrataCore", "StrataLoop", "StrataJSON", "StrataContracts", "StrataDeriving", "Logging",
+        "CoreMetrics", "Instrumentation", "Tracing",
     ]
 
     /// The folder into which modules of samples are written, and where later samples find them.

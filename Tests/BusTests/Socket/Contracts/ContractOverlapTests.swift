@@ -118,7 +118,7 @@ struct ContractOverlapTests: ContractSuite {
         try TestBus.run(overlapping) { bus in
             let old = try serving("Shop", requires("Data@1.4", "Else@1.0"), bus)
             let (new, setUp) = try next("Shop", requires("Data@1.0"), bus)
-            try refused("Store", provides("1.1"), bus)
+            try refused("Early", provides("1.1"), bus)
             try takeOver(new, setUp)
             _ = try bus.module("Provider", provides("1.1"))
             _ = try bus.module("Other", provides("3.0", "Else"))
