@@ -95,7 +95,7 @@ struct ContractAppTests {
         try again.hello(role: "operator")
         #expect(try again.asked("Goes/echo", 1) == 1)
         // Only modules that are back are compared.
-        #expect(try again.asked("Data/echo", 1) == 1)
+        try again.asked("Data/echo", 1)
         #expect(try again.asked("Shop/call", ["to": "Goes/echo", "body": 2]) == 2)
         // Two at once: both are refused, and what fits takes effect afterwards.
         let ids = try (0..<2).map { _ in try again.call("bus/reload") }
