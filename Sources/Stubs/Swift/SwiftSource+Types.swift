@@ -89,7 +89,7 @@ extension SwiftSource {
     /// Writes the declaration of a type.
     func define(_ schema: Schema, _ name: String, isReference: Bool = false, to source: inout SourceText) {
         source.comment(schema.doc)
-        if schema.isDeprecated { source.line("@available(*, deprecated)") }
+        if schema.isDeprecated { source.line("/// Deprecated.") }
         var inline = InlineTypes()
         switch schema.form {
         case .object(let members):
@@ -137,7 +137,7 @@ extension SwiftSource {
             for line in first { source.line(line) }
             for property in properties {
                 source.comment(property.schema.doc)
-                if property.schema.isDeprecated { source.line("@available(*, deprecated)") }
+                if property.schema.isDeprecated { source.line("/// Deprecated.") }
                 source.line("public \(isReference ? "let" : "var") \(Self.escaped(property.name)): \(property.type)")
             }
             let parameters = properties.map { "\($0.name): \($0.type)\($0.isOptional ? " = nil" : "")" }

@@ -106,7 +106,7 @@ public struct SwiftSource {
         inline: InlineTypes = InlineTypes(), to source: inout SourceText
     ) {
         source.comment(doc)
-        if isDeprecated { source.line("@available(*, deprecated)") }
+        if isDeprecated { source.line("/// Deprecated.") }
         if let members = schema?.members(in: contract) {
             structure(type, conformances, members, first: first, inline: inline, to: &source)
         } else {

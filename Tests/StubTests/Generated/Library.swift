@@ -53,7 +53,7 @@ public enum Library: Interface {
         }
     }
 
-    @available(*, deprecated)
+    /// Deprecated.
     public struct Lend: Action {
         public static let name = action("lend")
         public var book: UInt
