@@ -1,6 +1,6 @@
 package import StrataContracts
 package import StrataCore
-package import StrataTesting
+internal import StrataTesting
 
 /// Changes contracts and values at random, as their authors might, and as mistakes do.
 package struct ContractMutation {
