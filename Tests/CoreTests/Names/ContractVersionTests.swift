@@ -59,8 +59,9 @@ struct ContractVersionTests {
     }
 
     /// A suffix is removed once, however often the text is passed on.
-    @Test(.promise("3.12")) func theCanonicalTextKeepsItsName() {
-        let required = RequiredInterface("StorageRouterRouter@2.1")
+    @Test(.promise("3.12")) func theCanonicalTextKeepsItsName() throws {
+        let text = "StorageRouterRouter@2.1"
+        let required = try #require(RequiredInterface(text))
         #expect(required.description == "StorageRouter@2.1")
         #expect(RequiredInterface(canonical: required.description) == required)
     }
