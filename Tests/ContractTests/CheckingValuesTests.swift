@@ -64,6 +64,14 @@ struct CheckingValuesTests {
         #expect(try mismatch(shape, #"{"square":{},"circle":{"radius":1}}"#) != nil)
     }
 
+    @Test func aValueThatCannotBeWrittenIsUndecided() {
+        let twice = JSON.object([.init("a", 1), .init("a", 2)])
+        guard case .undecided = SchemaChecker(Schema(.any)).check(twice) else {
+            Issue.record("a name came twice, and the value was judged")
+            return
+        }
+    }
+
     @Test func samplesAreAllowedByTheirSchema() throws {
         var count = 0
         for seed in 0..<1_000 {

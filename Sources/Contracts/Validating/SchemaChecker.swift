@@ -28,8 +28,10 @@ public struct SchemaChecker: Sendable {
 
     /// Checks a value. The ranges of bytes in the verdict are of the value as `encoded()` writes it.
     public func check(_ value: JSON) -> SchemaVerdict {
-        // Because what is written as JSON can be read.
-        try! check(text: value.encoded())
+        do throws(JSONError) { return try check(text: value.encoded()) } catch {
+            // A tree that code has made may have a name twice, which no text may have.
+            return .undecided("the value can't be written as JSON: \(error)")
+        }
     }
 
     /// Checks a value's text.
