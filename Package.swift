@@ -50,6 +50,9 @@ let package = Package(
             name: "StrataStubs", dependencies: ["StrataCore", "StrataContracts"], path: "Sources/Stubs",
             swiftSettings: settings),
         .target(
+            name: "StrataSymbols", dependencies: ["StrataCore", "StrataContracts"], path: "Sources/Symbols",
+            swiftSettings: settings),
+        .target(
             name: "StrataDeriving", dependencies: ["StrataCore", "StrataContracts", "StrataJSON"],
             path: "Sources/Deriving", swiftSettings: settings),
         .target(name: "StrataJSON", dependencies: ["StrataCore"], path: "Sources/JSONCoding", swiftSettings: settings),
@@ -117,8 +120,13 @@ let package = Package(
         .target(
             name: "ContractSamples", dependencies: ["StrataCore", "StrataContracts", "StrataTesting"],
             path: "Tests/ContractSamples", swiftSettings: settings),
+        .target(
+            name: "DerivingFixtures",
+            dependencies: ["Strata", "StrataCore", "StrataContracts", "StrataJSON", "StrataDeriving", "StrataTesting"],
+            path: "Tests/DerivingFixtures", swiftSettings: settings),
         .executableTarget(
-            name: "contract-corpus", dependencies: ["StrataCore", "ContractSamples"], path: "Tests/ContractCorpus",
+            name: "contract-corpus", dependencies: ["StrataCore", "ContractSamples", "DerivingFixtures"],
+            path: "Tests/ContractCorpus",
             exclude: ["oracle.py"], swiftSettings: settings),
         .target(
             name: "StrataFuzzing",
@@ -151,14 +159,16 @@ let package = Package(
             dependencies: ["StrataCore", "StrataContracts", "ContractSamples", "StrataTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "StubTests", dependencies: ["Strata", "StrataCore", "StrataContracts", "StrataStubs"],
+            name: "StubTests",
+            dependencies: ["Strata", "StrataCore", "StrataContracts", "StrataDeriving", "StrataStubs"],
             exclude: ["Documents", "Generated/library.py"], swiftSettings: settings),
         .testTarget(
             name: "DerivingTests",
             dependencies: [
-                "StrataCore", "StrataContracts", "StrataDeriving", "StrataJSON", "StrataTesting", "TestSupport",
+                "StrataCore", "StrataContracts", "StrataDeriving", "StrataJSON", "StrataSymbols", "DerivingFixtures",
+                "StrataTesting", "TestSupport",
             ],
-            exclude: ["Documents"], swiftSettings: settings),
+            exclude: ["Documents", "Symbols"], swiftSettings: settings),
         .testTarget(
             name: "JSONCodingTests",
             dependencies: ["StrataCore", "StrataJSON", "StrataTesting", "TestSupport"],
@@ -174,7 +184,7 @@ let package = Package(
         .testTarget(
             name: "ModuleProcessTests",
             dependencies: [
-                "StrataCore", "StrataLoop", "StrataContracts", "Strata", "StrataBus", "StrataManifest",
+                "StrataCore", "StrataLoop", "StrataJSON", "StrataContracts", "Strata", "StrataBus", "StrataManifest",
                 "StrataLauncher", "StrataTesting", "SimulatedModules", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),

@@ -17,7 +17,7 @@ extension Deriver {
         }
         var values: [JSON?] = []
         for rawValue in rawValues {
-            let run = Run(self, type, variation: 0)
+            let run = RecordingRun(self, type, variation: 0)
             run.given = rawValue
             guard let value = try? Self.run(type, run, at: place), run.root.isSingle, run.asked == 1,
                 let decoded = value as? any RawRepresentable, Self.json(decoded.rawValue) == Self.json(rawValue)
@@ -89,13 +89,14 @@ extension Deriver {
 
     /// Tries one case, with several values.
     /// - Returns: No value if it needs one of the enum first.
-    private func run<Value: Decodable>(_ choice: Int, of type: Value.Type, at place: ValuePath) throws -> (Run, Value?)
-    {
-        var failed: Run?
+    private func run<Value: Decodable>(_ choice: Int, of type: Value.Type, at place: ValuePath) throws -> (
+        RecordingRun, Value?
+    ) {
+        var failed: RecordingRun?
         var failure: (any Error)?
         var variation = 0
         while variation < min(failed?.variations ?? 1, Self.mostRuns) {
-            let run = Run(self, type, variation: variation)
+            let run = RecordingRun(self, type, variation: variation)
             run.choice = choice
             do { return (run, try Self.run(type, run, at: place)) } catch let error as NeedsValue
                 where error.type == type
@@ -114,7 +115,7 @@ extension Deriver {
     }
 
     /// Returns the schema of one case.
-    private func schema(of run: Run, at place: ValuePath) throws -> Schema {
+    private func schema(of run: RecordingRun, at place: ValuePath) throws -> Schema {
         // because a run with choices has one
         let name = run.choices[run.choice! % run.choices.count]
         guard case .object(let members) = run.root.schema.form, members.properties.allSatisfy({ $0.name == name })

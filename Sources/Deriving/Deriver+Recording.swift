@@ -12,7 +12,7 @@ extension Deriver {
         derived.values = [value]
         var variation = first.variation + 1
         while variation < min(first.variations, Self.mostRuns) {
-            let run = Run(self, type, variation: variation)
+            let run = RecordingRun(self, type, variation: variation)
             variation += 1
             do {
                 let value = try Self.run(type, run, at: place)
@@ -32,12 +32,12 @@ extension Deriver {
     }
 
     /// Returns the first run that makes a value.
-    private func firstRun<Value: Decodable>(_ type: Value.Type, at place: ValuePath) throws -> (Run, Value) {
-        var failed: Run?
+    private func firstRun<Value: Decodable>(_ type: Value.Type, at place: ValuePath) throws -> (RecordingRun, Value) {
+        var failed: RecordingRun?
         var failure: (any Error)?
         var variation = 0
         while variation < min(failed?.variations ?? 1, Self.mostRuns) {
-            let run = Run(self, type, variation: variation)
+            let run = RecordingRun(self, type, variation: variation)
             do { return (run, try Self.run(type, run, at: place)) } catch let error as NeedsValue
                 where error.type == type
             {
@@ -53,7 +53,7 @@ extension Deriver {
     }
 
     /// Runs an `init(from:)` once.
-    static func run<Value: Decodable>(_ type: Value.Type, _ run: Run, at place: ValuePath) throws -> Value {
+    static func run<Value: Decodable>(_ type: Value.Type, _ run: RecordingRun, at place: ValuePath) throws -> Value {
         run.root = Recording(place)
         let result = Result { try Value(from: RecordingDecoder(run: run, recording: run.root)) }
         // It may have caught what it was thrown.
@@ -66,10 +66,10 @@ extension Deriver {
     /// Checks that an error in place of a value ends the `init(from:)`. One that goes on takes more
     /// than it was seen to ask for.
     /// - Parameter run: A run that made a value.
-    func tryErrors<Value: Decodable>(_ type: Value.Type, _ run: Run, at place: ValuePath) throws {
+    func tryErrors<Value: Decodable>(_ type: Value.Type, _ run: RecordingRun, at place: ValuePath) throws {
         for position in 0..<min(run.asked, Self.mostErrors) {
             for isMissing in [false, true] {
-                let again = Run(self, type, variation: run.variation)
+                let again = RecordingRun(self, type, variation: run.variation)
                 again.choice = run.choice
                 again.failsAt = position
                 again.failsAsMissing = isMissing
@@ -83,9 +83,9 @@ extension Deriver {
     }
 
     /// Whether a type that asked for null takes it.
-    private func takesNull<Value: Decodable>(_ type: Value.Type, _ first: Run, at place: ValuePath) -> Bool {
+    private func takesNull<Value: Decodable>(_ type: Value.Type, _ first: RecordingRun, at place: ValuePath) -> Bool {
         guard first.root.asksForNull else { return false }
-        let run = Run(self, type, variation: first.variation)
+        let run = RecordingRun(self, type, variation: first.variation)
         run.answersNull = true
         return (try? Self.run(type, run, at: place)) != nil && run.asked == 0
     }

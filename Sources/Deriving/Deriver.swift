@@ -39,7 +39,7 @@ public final class Deriver {
     }
 
     private func schema<Value: Decodable>(opening type: Value.Type, at place: ValuePath) throws -> Schema {
-        if let type = type as? any LeafType.Type { return type.leafSchema }
+        if let leaf = Leaf.of(type) { return leaf.schema }
         if let type = type as? any HolderType.Type { return try type.schema(by: self, at: place) }
         let derived = try derived(type, at: place)
         if !derived.isComplete { derived.isDefinition = true }
@@ -60,8 +60,8 @@ public final class Deriver {
     /// - Throws: `NeedsValue` if it has none yet.
     func value<Value: Decodable>(of type: Value.Type, _ variation: Int) throws -> Value {
         let value: Any
-        if let type = type as? any LeafType.Type {
-            value = Self.probe(type, variation)
+        if let leaf = Leaf.of(type) {
+            value = leaf.probes[variation % leaf.probes.count]
         } else if let type = type as? any HolderType.Type {
             value = try type.value(by: self, variation)
         } else {
@@ -86,16 +86,10 @@ public final class Deriver {
 
     /// Returns how many different values of a type there are to try.
     func variations(of type: any Decodable.Type) -> Int {
-        if let type = type as? any LeafType.Type { return Self.count(type) }
+        if let leaf = Leaf.of(type) { return leaf.probes.count }
         if type is any HolderType.Type { return 2 }
         return values(of: type).count
     }
-
-    private static func probe<Leaf: LeafType>(_ type: Leaf.Type, _ variation: Int) -> Leaf {
-        Leaf.probes[variation % Leaf.probes.count]
-    }
-
-    private static func count<Leaf: LeafType>(_ type: Leaf.Type) -> Int { Leaf.probes.count }
 
     // MARK: Types
 

@@ -1,10 +1,16 @@
 import ContractSamples
+import DerivingFixtures
 import StrataCore
 
-// Writes lines of random contracts to standard output: contract-corpus [COUNT [SEED]].
-let numbers = CommandLine.arguments.dropFirst().map { Int($0) }
-guard numbers.count <= 2, !numbers.contains(nil), let count = numbers.first ?? 1_000, count >= 0 else {
-    fatalError("usage: contract-corpus [COUNT [SEED]]")
+// Writes lines of contracts to standard output: of random ones with contract-corpus [COUNT [SEED]], of
+// Swift types with contract-corpus derived.
+if CommandLine.arguments.dropFirst() == ["derived"] {
+    for fixture in FixtureType.all { print(try DerivedCorpus.line(fixture)) }
+} else {
+    let numbers = CommandLine.arguments.dropFirst().map { Int($0) }
+    guard numbers.count <= 2, !numbers.contains(nil), let count = numbers.first ?? 1_000, count >= 0 else {
+        fatalError("usage: contract-corpus [COUNT [SEED]], or contract-corpus derived")
+    }
+    let first = numbers.dropFirst().first.flatMap(\.self) ?? 1
+    for seed in first..<(first + count) { print(ContractCorpus.line(seed: seed)) }
 }
-let first = numbers.dropFirst().first.flatMap(\.self) ?? 1
-for seed in first..<(first + count) { print(ContractCorpus.line(seed: seed)) }

@@ -3,6 +3,7 @@ import StrataContracts
 import TestSupport
 import Testing
 
+@testable import DerivingFixtures
 @testable import StrataDeriving
 
 /// Each type has the contract that is kept in Documents. With `STRATA_KEEP_DOCUMENTS` in the

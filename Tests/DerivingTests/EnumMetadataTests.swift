@@ -1,5 +1,6 @@
 import Testing
 
+@testable import DerivingFixtures
 @testable import StrataDeriving
 
 struct EnumMetadataTests {

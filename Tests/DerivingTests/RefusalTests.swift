@@ -3,6 +3,7 @@ import StrataContracts
 import StrataCore
 import Testing
 
+@testable import DerivingFixtures
 @testable import StrataDeriving
 
 /// A type of which no contract can be derived is refused, with its name, its place and what to do.

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import DerivingFixtures
 @testable import StrataDeriving
 
 struct TypeNameTests {
@@ -7,8 +8,8 @@ struct TypeNameTests {
     private enum Generic<Value> { struct Row {} }
 
     @Test func typesHaveTheirQualifiedNames() {
-        #expect(TypeName(Shop.Item.self).shown == "DerivingTests.Shop.Item")
-        #expect(TypeName([String: Shop.Item?].self).shown == "Dictionary<String, Optional<DerivingTests.Shop.Item>>")
+        #expect(TypeName(Shop.Item.self).shown == "DerivingFixtures.Shop.Item")
+        #expect(TypeName([String: Shop.Item?].self).shown == "Dictionary<String, Optional<DerivingFixtures.Shop.Item>>")
         #expect(TypeName(Generic<[Int]>.Row.self).shown == "DerivingTests.TypeNameTests.Generic<Array<Int>>.Row")
     }
 
@@ -31,6 +32,6 @@ struct TypeNameTests {
             return Here.self
         }
         #expect(TypeName(local()).shown == "DerivingTests.TypeNameTests.Here")
-        #expect(TypeName(Page<Inner>.self).shown == "DerivingTests.Page<DerivingTests.TypeNameTests.Inner>")
+        #expect(TypeName(Page<Inner>.self).shown == "DerivingFixtures.Page<DerivingTests.TypeNameTests.Inner>")
     }
 }

@@ -5,6 +5,7 @@ import StrataJSON
 import StrataTesting
 import Testing
 
+@testable import DerivingFixtures
 @testable import StrataDeriving
 
 /// A type decodes what its contract allows, and writes what its contract allows.

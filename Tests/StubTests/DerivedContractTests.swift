@@ -1,5 +1,6 @@
 import StrataContracts
 import StrataCore
+import StrataDeriving
 import Testing
 
 @testable import Strata
@@ -30,7 +31,7 @@ struct DerivedContractTests {
         let contracts = try await Task { @ModuleActor in
             var exports = Exports()
             exports.requires(Library.self)
-            return try ContractBuilder(ContractOutline("Reader", Reader.self, exports, []), checks: true).contracts
+            return try ContractBuilder(exports.outline("Reader", Reader.self, []), checks: true).contracts
         }.value
         let derived = try #require(contracts.requires.first)
         var document = try StubDocument.contract("Library")

@@ -110,7 +110,7 @@ final class Recording {
 
     // MARK: Recording
 
-    func beginObject(_ run: Run) throws {
+    func beginObject(_ run: RecordingRun) throws {
         switch content {
         case .members: break
         case .nothing: content = .members([])
@@ -118,12 +118,12 @@ final class Recording {
         }
     }
 
-    func beginTuple(_ run: Run) throws {
+    func beginTuple(_ run: RecordingRun) throws {
         guard case .nothing = content else { throw conflict(run) }
         content = .elements([])
     }
 
-    func single(_ schema: Schema, _ run: Run) throws {
+    func single(_ schema: Schema, _ run: RecordingRun) throws {
         switch content {
         case .nothing: content = .single(schema)
         case .single(let other) where other == schema: break
@@ -138,7 +138,7 @@ final class Recording {
         content = .elements(elements)
     }
 
-    func add(member name: String, _ part: Part, isRequired: Bool, swiftName: String?, _ run: Run) throws {
+    func add(member name: String, _ part: Part, isRequired: Bool, swiftName: String?, _ run: RecordingRun) throws {
         guard case .members(var members) = content else { return }
         guard let index = members.firstIndex(where: { $0.name == name }) else {
             members.append(Member(name: name, part: part, isRequired: isRequired, swiftName: swiftName))
@@ -155,7 +155,7 @@ final class Recording {
     }
 
     /// Returns the recording of a member that has a container or a decoder of its own.
-    func nested(_ name: String, swiftName: String?, _ run: Run) throws -> Recording {
+    func nested(_ name: String, swiftName: String?, _ run: RecordingRun) throws -> Recording {
         if case .members(let members) = content, let known = members.first(where: { $0.name == name }),
             case .recording(let recording) = known.part
         {
@@ -166,16 +166,7 @@ final class Recording {
         return recording
     }
 
-    private func conflict(_ run: Run) -> any Error {
+    private func conflict(_ run: RecordingRun) -> any Error {
         run.refuse("its init(from:) reads one value as two kinds, as an object and an array", at: place)
-    }
-}
-
-/// RFC 6901.
-public enum JSONPointer {
-    /// Returns a name as it stands between the slashes of a pointer.
-    public static func token(_ name: String) -> String {
-        guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
-        return name.map { $0 == "~" ? "~0" : $0 == "/" ? "~1" : String($0) }.joined()
     }
 }

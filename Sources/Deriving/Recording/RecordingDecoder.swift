@@ -2,7 +2,7 @@ internal import StrataContracts
 
 /// A decoder that records what a type asks for. It is also the container of a single value.
 struct RecordingDecoder: Decoder, SingleValueDecodingContainer {
-    let run: Run
+    let run: RecordingRun
     let recording: Recording
     var codingPath: [any CodingKey] = []
 

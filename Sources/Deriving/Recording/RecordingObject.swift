@@ -2,13 +2,13 @@ internal import StrataContracts
 
 /// The container of an object's members.
 struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let run: Run
+    let run: RecordingRun
     let recording: Recording
     let codingPath: [any CodingKey]
     /// The keys' names in Swift; nil if the keys aren't cases of an enum.
     private let names = EnumMetadata(Key.self)
 
-    init(run: Run, recording: Recording, codingPath: [any CodingKey]) {
+    init(run: RecordingRun, recording: Recording, codingPath: [any CodingKey]) {
         self.run = run
         self.recording = recording
         self.codingPath = codingPath

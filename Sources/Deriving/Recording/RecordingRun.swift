@@ -1,7 +1,7 @@
 internal import StrataContracts
 
 /// One run of a type's `init(from:)`: what it is answered with, and what it asked for.
-final class Run {
+final class RecordingRun {
     let deriver: Deriver
     let type: any Decodable.Type
     /// Which of the possible values it is answered with; the first is the most harmless one.
@@ -88,7 +88,7 @@ final class Run {
     }
 
     /// - Throws: `DerivingError` if it asked for something else than another run.
-    func isSame(as other: Run, at place: ValuePath) throws {
+    func isSame(as other: RecordingRun, at place: ValuePath) throws {
         let (own, others) = (root.schema, other.root.schema)
         guard own != others else { return }
         var differing = place

@@ -3,12 +3,12 @@ internal import StrataContracts
 /// The container of an array. One that is read straight through is a tuple; one that is read to its
 /// end is an array of any length, and has one or two elements here.
 struct RecordingTuple: UnkeyedDecodingContainer {
-    let run: Run
+    let run: RecordingRun
     let recording: Recording
     let codingPath: [any CodingKey]
     private(set) var currentIndex = 0
 
-    init(run: Run, recording: Recording, codingPath: [any CodingKey]) {
+    init(run: RecordingRun, recording: Recording, codingPath: [any CodingKey]) {
         self.run = run
         self.recording = recording
         self.codingPath = codingPath

@@ -116,8 +116,8 @@ struct RuntimeContractTests {
         } catch {
             #expect(
                 "\(error)"
-                    == "Store lists Watch in its members, and Store/watch isn't exported: export it, or take it from "
-                    + "the list")
+                    == "Store lists the action watch in its members, and Store/watch isn't exported: export it, or "
+                    + "take it from the list")
         }
     }
 

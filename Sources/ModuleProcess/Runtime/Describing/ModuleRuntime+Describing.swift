@@ -1,12 +1,12 @@
-internal import StrataContracts
 internal import StrataCore
+internal import StrataDeriving
 
 extension ModuleRuntime {
     /// Returns the module's hello as JSON, with its contracts: what `--describe` prints.
     static func describe<M: Module>(_ type: M.Type) throws -> String {
         let runtime = ModuleRuntime(type, Configuration(socket: "")) { _, _ in }
         try runtime.make()
-        let contracts = try ContractBuilder(runtime.contractOutline, checks: true).contracts
+        let contracts = try ContractBuilder(runtime.outline(), checks: true).contracts
         let described = [JSON.Member("contracts", contracts.json())]
         return JSON.object((runtime.hello(resumed: false).object ?? []) + described).description
     }
@@ -29,7 +29,7 @@ extension ModuleRuntime {
 
     private func contracts() async throws -> [UInt8] {
         if let contracts = offers.contracts { return try contracts.get() }
-        let (outline, actions) = (contractOutline, offers.actions)
+        let (outline, actions) = (try outline(), offers.actions)
         let contracts = try await blocking {
             Result { () throws(ContractFailure) in try ContractBuilder(outline).contracts.json().encoded() }
         }
@@ -38,7 +38,7 @@ extension ModuleRuntime {
         return try contracts.get()
     }
 
-    private var contractOutline: ContractOutline {
-        ContractOutline(name, moduleType, offers.exports, observations.all)
+    private func outline() throws -> ModuleOutline {
+        try offers.exports.outline(name, moduleType, observations.all)
     }
 }

@@ -1,4 +1,5 @@
 internal import StrataCore
+internal import StrataDeriving
 
 /// The offer of one `Bus.register`.
 @ModuleActor

@@ -1,6 +1,6 @@
-import FoundationEssentials
-import StrataCore
-import StrataJSON
+internal import FoundationEssentials
+internal import Strata
+internal import StrataCore
 
 extension FixtureType {
     static let scalars = [

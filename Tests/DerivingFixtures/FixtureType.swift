@@ -1,23 +1,23 @@
-import StrataContracts
-import Testing
+package import StrataContracts
+internal import StrataDeriving
 
-@testable import StrataDeriving
+/// A type whose contract is kept as a file, in Tests/DerivingTests/Documents.
+package struct FixtureType: Sendable, CustomStringConvertible {
+    package typealias Content = any (Codable & SendableMetatype).Type
 
-/// A type whose contract is kept as a file, in Documents.
-struct FixtureType: Sendable, CustomTestStringConvertible {
-    let name: String
-    let type: any (Codable & SendableMetatype).Type
+    package let name: String
+    package let type: Content
 
-    init(_ name: String, _ type: any (Codable & SendableMetatype).Type) {
+    init(_ name: String, _ type: Content) {
         self.name = name
         self.type = type
     }
 
-    var testDescription: String { name }
+    package var description: String { name }
 
     /// A contract with the type as params, and as a reply: once itself, once as what others refer
     /// to.
-    func contract() throws -> Contract {
+    package func contract() throws -> Contract {
         let deriver = Deriver()
         var contract = Contract(.interface("Fixture"))
         var action = Contract.Action("use")
@@ -29,6 +29,6 @@ struct FixtureType: Sendable, CustomTestStringConvertible {
         return contract
     }
 
-    static let all: [FixtureType] =
+    package static let all: [FixtureType] =
         scalars + optionals + collections + structures + names + enums + recursion + classes + written + wrappers
 }

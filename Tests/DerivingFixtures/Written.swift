@@ -1,6 +1,6 @@
-import FoundationEssentials
-import StrataCore
-import StrataDeriving
+internal import FoundationEssentials
+internal import StrataCore
+internal import StrataDeriving
 
 /// Types whose `init(from:)` is written by hand, straight through.
 extension FixtureType {
