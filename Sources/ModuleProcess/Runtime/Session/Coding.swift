@@ -1,4 +1,3 @@
-internal import StrataContracts
 internal import StrataCore
 internal import StrataJSON
 
@@ -83,61 +82,6 @@ enum Body: Sendable {
                 Swift.Result { () throws(Failure) in try body(raw) }
             }.get()
         }
-    }
-}
-
-/// Describes what is wrong with a body in JSON terms: its sender knows nothing of Swift's types.
-extension DecodingError {
-    /// Whether the whole body had to be an object, and isn't one.
-    var wantsObject: Bool {
-        guard case .typeMismatch(let type, let context) = self else { return false }
-        return type == [String: Any].self && context.codingPath.isEmpty
-    }
-
-    /// Returns what is wrong, and with which member.
-    /// - Parameter member: A member that a missing object should have had; nil if none is known.
-    func sentence(naming member: String? = nil) -> String {
-        switch self {
-        case .keyNotFound(let key, let context):
-            return "\(Self.path(context.codingPath + [key])): expected a value, found nothing"
-        case .valueNotFound(let type, let context):
-            return "\(Self.path(context.codingPath)): expected \(Self.name(of: type)), found null"
-        case .typeMismatch(let type, let context):
-            let wanted = Self.name(of: type) + (member.map { " with `\($0)`" } ?? "")
-            let found = Self.found(context.debugDescription).map { ", found \($0)" } ?? ": \(context.debugDescription)"
-            return "\(Self.path(context.codingPath)): expected \(wanted)\(found)"
-        case .dataCorrupted(let context):
-            return "\(Self.path(context.codingPath)) can't be read: \(context.debugDescription)"
-        @unknown default: return "\(self)"
-        }
-    }
-
-    private static func name(of type: any Any.Type) -> String {
-        switch type {
-        case is [String: Any].Type: "an object"
-        case is [Any].Type: "an array"
-        case is String.Type: "a string"
-        case is Bool.Type: "true or false"
-        case is any FixedWidthInteger.Type: "an integer"
-        case is any BinaryFloatingPoint.Type: "a number"
-        default: "\(type)"
-        }
-    }
-
-    /// Returns what the reader says that it found. The reader words it as Foundation does; nil if
-    /// the type's own `init(from:)` says something else.
-    private static func found(_ description: String) -> String? {
-        guard description.hasPrefix("Expected to decode "), description.hasSuffix(" instead.") else { return nil }
-        let kinds = [
-            "bool": "true or false", "number": "a number", "a string": "a string", "an array": "an array",
-            "a dictionary": "an object",
-        ]
-        return kinds.first { description.hasSuffix(" but found \($0.key) instead.") }?.value
-    }
-
-    /// Returns a place in the body: `$.items[3].name`.
-    private static func path(_ keys: [any CodingKey]) -> ValuePath {
-        keys.reduce(.root) { path, key in key.intValue.map(path.element) ?? path.member(key.stringValue) }
     }
 }
 
