@@ -1,18 +1,18 @@
-/// Counts what the broker does for messages of several kinds, and holds it to
-/// what is committed.
+/// Counts what the broker does for messages of several kinds, and what the Swift
+/// runtime does for a typed call, and holds them to what is committed.
 struct InstructionReport {
     enum Use { case print, check, accept }
 
     /// What is committed, and what is written.
     struct Counted: Codable {
-        /// Of the broker, for each message that it writes.
+        /// Of the broker, for each message that it writes; of a module, for each call.
         var instructions: Double
         var allocations: Double
 
-        init(_ result: CountedBroker.Result) {
-            instructions = result.each(result.profile.total).rounded(toPlaces: 1)
+        init(_ profile: CallgrindProfile, of messages: Int) {
+            instructions = (Double(profile.total) / Double(messages)).rounded(toPlaces: 1)
             // What memory comes once in a while isn't a message's.
-            allocations = abs(result.each(result.profile.allocations).rounded(toPlaces: 2))
+            allocations = abs((Double(profile.allocations) / Double(messages)).rounded(toPlaces: 2))
         }
     }
 
@@ -41,6 +41,9 @@ struct InstructionReport {
     /// What it may cost more beside 10,000 other names than beside 10.
     private static let growth = 0.05
 
+    /// The ends of a typed call, with the Swift runtime.
+    private static let ends = (caller: "a typed call, its caller", callee: "a typed call, its callee")
+
     private let thresholds: String
     private let places: Places
 
@@ -57,18 +60,34 @@ struct InstructionReport {
             let broker = try CountedBroker(crowd: crowd, in: places)
             defer { broker.end() }
             for run in Self.runs where run.crowd == crowd {
-                let count = Counted(try broker.count(run.traffic))
+                let result = try broker.count(run.traffic)
+                let count = Counted(result.profile, of: result.messages)
                 counted[run.name] = count
                 Console.say("\(run.name.padded(42)) \("\(count.instructions)".padded(12)) \(count.allocations)")
             }
         }
+        Console.say("\("a module, for a call".padded(42)) instructions allocations")
+        for (name, count) in try Self.typedCalls(places) {
+            counted[name] = count
+            Console.say("\(name.padded(42)) \("\(count.instructions)".padded(12)) \(count.allocations)")
+        }
         if let json { try Files.write(counted, to: json) }
         if use == .accept {
-            let held = Set(Self.runs.filter(\.isHeld).map(\.name))
+            let held = Set(Self.runs.filter(\.isHeld).map(\.name) + [Self.ends.caller, Self.ends.callee])
             try Files.write(counted.filter { held.contains($0.key) }, to: thresholds)
         }
         let complaints = use == .check ? Self.complaints(counted, committed) : []
         guard complaints.isEmpty else { throw Failure(complaints.joined(separator: "\n")) }
+    }
+
+    private static func typedCalls(_ places: Places) throws -> [(String, Counted)] {
+        let modules = try CountedModules(in: places)
+        defer { modules.end() }
+        let result = try modules.count()
+        let calls = CountedModules.calls.long - CountedModules.calls.short
+        return [
+            (ends.caller, Counted(result.caller, of: calls)), (ends.callee, Counted(result.callee, of: calls)),
+        ]
     }
 
     /// One sentence for each figure that is over what is committed.
@@ -76,21 +95,24 @@ struct InstructionReport {
         let advice =
             "find what it is with scripts/bench --profile, or accept it with scripts/bench --instructions --accept"
         var complaints: [String] = []
-        for run in runs where run.isHeld {
-            guard let count = counted[run.name], let most = committed[run.name] else {
-                complaints.append("\(run.name): Benchmarks/thresholds.json has no such threshold; \(advice)")
+        for name in runs.filter(\.isHeld).map(\.name) + [ends.caller, ends.callee] {
+            guard let count = counted[name], let most = committed[name] else {
+                complaints.append("\(name): Benchmarks/thresholds.json has no such threshold; \(advice)")
                 continue
             }
             if count.instructions > most.instructions * (1 + margin) {
                 complaints.append(
-                    "\(run.name): \(count.instructions) instructions, and at most \(most.instructions) + "
+                    "\(name): \(count.instructions) instructions, and at most \(most.instructions) + "
                         + "\(Int(margin * 100)) % are allowed; \(advice)")
             }
             if count.allocations > most.allocations {
                 complaints.append(
-                    "\(run.name): \(count.allocations) allocations, and at most \(most.allocations) are allowed; "
+                    "\(name): \(count.allocations) allocations, and at most \(most.allocations) are allowed; "
                         + advice)
             }
+        }
+        for run in runs where run.isHeld {
+            guard let count = counted[run.name] else { continue }
             let few = runs.first { $0.traffic == run.traffic }.flatMap { counted[$0.name] }
             if let few, count.instructions > few.instructions * (1 + growth) {
                 complaints.append(

@@ -1,6 +1,6 @@
 /// `bench-module minimal`, `bench-module callee`, and `bench-module caller HOW OPEN
-/// WARM-UP SECONDS`, HOW being `bytes`, `async` or `typed`: the Swift runtime at
-/// both ends of a call.
+/// WARM-UP SECONDS` or `… HOW OPEN calls NUMBER`, HOW being `bytes`, `async` or `typed`:
+/// the Swift runtime at both ends of a call.
 @main
 enum BenchModule {
     static func main() {

@@ -1,8 +1,8 @@
 import Glibc
 import Strata
 
-/// Keeps a number of calls open until its time is over, and prints how many were
-/// answered in which time.
+/// Keeps a number of calls open until its time is over, or until it has made as many as it is told,
+/// and prints how many were answered in which time.
 final class CallerModule: Module {
     static let name = "Caller0"
 
@@ -12,6 +12,8 @@ final class CallerModule: Module {
     private let open: Int
     private let warmUp: Duration
     private let seconds: Duration
+    /// The calls that are left to make; nil if the time counts.
+    private var left: Int?
 
     private let begun = ContinuousClock.now
     /// Of those that are counted.
@@ -25,6 +27,7 @@ final class CallerModule: Module {
         self.bus = bus
         how = words[2]
         open = Int(words[3]) ?? 1
+        left = words[4] == "calls" ? Int(words[5]) : nil
         warmUp = .seconds(Double(words[4]) ?? 0)
         seconds = .seconds(Double(words[5]) ?? 1)
     }
@@ -43,8 +46,8 @@ final class CallerModule: Module {
             repeat { _ = try await bus.call(action, bytes: body) } while isGoingOn()
         }
         running -= 1
-        if running == 0, let first {
-            let taken = first.duration(to: last)
+        if running == 0 {
+            let taken = (first ?? begun).duration(to: last)
             print("done \(count) \(taken / .seconds(1))")
             exit(0)
         }
@@ -52,6 +55,11 @@ final class CallerModule: Module {
 
     /// Counts an answer; whether another call is to be made.
     private func isGoingOn() -> Bool {
+        if let left {
+            count += 1
+            self.left = left - 1
+            return left > open
+        }
         let now = ContinuousClock.now
         guard let first else {
             if begun.duration(to: now) >= warmUp { first = now }
