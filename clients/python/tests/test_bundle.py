@@ -25,7 +25,9 @@ print(json.dumps({
 """
 
 MODULE = """
+import dataclasses
 import sys
+from typing import Annotated
 import strata_bus
 
 module = strata_bus.Module("Low")
@@ -41,6 +43,19 @@ async def count(call):
     for number in range(call.params):
         yield number
     yield strata_bus.Last([name for name in sys.modules if name.startswith("strata_bus")])
+
+@dataclasses.dataclass
+class Names:
+    name: str
+    limit: Annotated[int, strata_bus.Range(1, 9)] = 5
+
+module.interface("Low", version="1.0")
+module.broadcasts("again", str)
+
+@module.action("Low/names")
+async def names(params: Names) -> list[str]:
+    with module.span("names"):
+        return [params.name] * params.limit
 
 @module.action("Low/refuse")
 def refuse(call):
@@ -108,6 +123,13 @@ class BundledModuleTests(BusCase):
         self.assertEqual(stream.result, ["strata_bus"], "the module runs without the package")
         async with await within(high.create("Cart")) as cart:
             self.assertEqual([await within(cart.call("put", "hat")) for _ in range(2)], [1, 2])
+        self.assertEqual(await within(high.call("Low/names", {"name": "a", "limit": 2}, reply=list[str])), ["a", "a"])
+        error = await self.assertRefused(high.call("Low/names", {"name": "a", "limit": 10}), "bad-params", "yes")
+        self.assertEqual(error.message, "$.limit: expected an integer from 1 to 9, found the number 10")
+        described = self.process(MODULE, "--describe", PYTHONPATH="").communicate(timeout=PATIENCE)[0]
+        low = json.loads(described)["contracts"]["provides"][1]
+        self.assertEqual((low["version"], low["actions"]["names"]["reply"]), (
+            "1.0", {"type": "array", "items": {"type": "string"}}))  # fmt: skip
         await within(high.report("said", "it", to="Low"))
         self.assertEqual(await within(again.get()), "it")
         process.terminate()
