@@ -3,13 +3,10 @@
 import asyncio
 import contextlib
 import contextvars
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from .errors import BusError
 from .handlers import Served, serving
-from .limits import MOST_SPAN_PARTS
 from .spans import DetailedSpan, Tracer
 
 AttributeValue = str | bool | int | float | Sequence[str] | Sequence[bool] | Sequence[int] | Sequence[float]

@@ -8,10 +8,10 @@ import typing
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from .contracts.composite_plans import RecordPlan
 from .contracts.planning import plan_of
 from .contracts.plans import NothingPlan, Plan
 from .contracts.problems import Mismatch
+from .contracts.record_plans import RecordPlan
 from .errors import BusError
 from .handlers import Call, Last, Notice
 

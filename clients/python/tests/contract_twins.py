@@ -425,7 +425,8 @@ class RawStructures:
 
 class Price:
     contract_schema = {
-        "type": "string", "pattern": r"^[0-9]{1,9}\.[0-9]{2}$", "description": "In euros.", "examples": ["9.50", "0.99"],
+        "type": "string", "pattern": r"^[0-9]{1,9}\.[0-9]{2}$", "description": "In euros.", "examples": ["9.50",
+            "0.99"],
     }  # fmt: skip
 
     @classmethod

@@ -69,11 +69,13 @@ SCHEMAS: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [
     ({"type": "object", "additionalProperties": STRING},
      {"type": "object", "propertyNames": {"type": "string", "enum": ["a"]}, "additionalProperties": STRING},
      "breaking", "compatible"),
-    ({"type": "object", "additionalProperties": INTEGER}, {"type": "object", "additionalProperties": {"type": "number"}},
+    ({"type": "object", "additionalProperties": INTEGER}, {"type": "object",
+        "additionalProperties": {"type": "number"}},
      "compatible", "breaking"),
     (objects(a=STRING), {"type": "object", "additionalProperties": STRING}, "breaking", "breaking"),
     ({"anyOf": [objects("kind", kind={"type": "string", "enum": ["a"]}, x=STRING)]},
-     {"anyOf": [objects("kind", kind={"type": "string", "enum": ["a"]}, x=INTEGER), objects("kind", kind=STRING, x=STRING)]},
+     {"anyOf": [objects("kind", kind={"type": "string", "enum": ["a"]}, x=INTEGER), objects("kind", kind=STRING,
+         x=STRING)]},
      "compatible", "breaking"),
 ]  # fmt: skip
 
@@ -98,7 +100,8 @@ class ComparisonTests(unittest.TestCase):
             (document({}), document(), "breaking", ["breaking: $.actions.a: an action → absent"]),
             (document({}), {**document({}), "interface": "B"}, "breaking",
              ["breaking: $: the interface A → the interface B"]),
-            (document({}), document({}, instances="multiple"), "breaking", ["breaking: $.instances: single → multiple"]),
+            (document({}), document({}, instances="multiple"), "breaking",
+                ["breaking: $.instances: single → multiple"]),
             (document({}), document({"element": {}}), "breaking", ["breaking: $.actions.a: one reply → a stream"]),
             (document({"auth": False}), document({"auth": True}), "breaking",
              ["breaking: $.actions.a.auth: not authorized → authorized"]),
@@ -120,7 +123,8 @@ class ComparisonTests(unittest.TestCase):
             (document(reports={"b": content}), document(reports={"b": less}), "breaking",
              ["breaking: $.reports.b.content.a: a string, optional → absent"]),
             (document(broadcasts={"b": {}}), document(broadcasts={"c": {}}), "breaking",
-             ["breaking: $.broadcasts.b: a notification → absent", "compatible: $.broadcasts.c: absent → a notification"]),
+             ["breaking: $.broadcasts.b: a notification → absent",
+                 "compatible: $.broadcasts.c: absent → a notification"]),
             ({"contract": 1, "module": "M", "reports": {"b": content}, "observes": {"o": content}},
              {"contract": 1, "module": "M", "reports": {"b": less}}, "compatible",
              ["compatible: $.reports.b.content.a: a string, optional → absent",
@@ -166,7 +170,8 @@ class ComparisonTests(unittest.TestCase):
             # While A is compared, B seems to be the same, because A counts as the same until then.
             definitions = {"A": objects(b={"$ref": "#/$defs/B"}, leaf=leaf), "B": objects(a={"$ref": "#/$defs/A"})}
             # The alternatives of a union are asked for in both directions.
-            actions = {name: {"params": {"anyOf": [{"$ref": f"#/$defs/{name}"}, {"type": "null"}]}} for name in definitions}
+            actions = {name: {"params": {"anyOf": [{"$ref": f"#/$defs/{name}"},
+                {"type": "null"}]}} for name in definitions}
             return document(actions=actions, **{"$defs": definitions})
 
         found = compared(both(STRING), both(INTEGER))

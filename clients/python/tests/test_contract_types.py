@@ -115,7 +115,8 @@ class TwinTests(unittest.TestCase):
                 plan = plan_of(type_)
                 definitions = Definitions([plan], [plan])
                 contract = Contract(interface="Fixture")
-                contract.actions["use"] = ContractAction(params=definitions.inline(plan), reply=plan.schema(definitions))
+                contract.actions["use"] = ContractAction(params=definitions.inline(plan),
+                    reply=plan.schema(definitions))
                 contract.definitions = definitions.schemas
                 self.assertEqual(contract_text(contract), (DOCUMENTS / f"{name}.json").read_text())
 
@@ -142,7 +143,8 @@ class WritingTests(unittest.TestCase):
         self.assertEqual(self.refused(dict[int, int], {10**18: 1}),
                          "$.1000000000000000000: expected an int of up to 18 digits as a key, "
                          "found the number 1000000000000000000")
-        self.assertEqual(self.refused(Circle | Square, Item("a", 1)), "$: expected an object, found a value of the type Item")
+        self.assertEqual(self.refused(Circle | Square, Item("a", 1)),
+            "$: expected an object, found a value of the type Item")
 
     def test_moments_are_written_in_universal_time(self) -> None:
         there = NOON.astimezone(datetime.timezone(datetime.timedelta(hours=2)))

@@ -38,7 +38,8 @@ WHOLE: dict[str, Any] = {
             "params": {
                 "type": "object",
                 "properties": {
-                    "text": {"type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[a-z]", "examples": ["a"]},
+                    "text": {"type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[a-z]",
+                        "examples": ["a"]},
                     "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5},
                     "kind": {"type": "string", "enum": ["b", "a"]},
                     "level": {"type": "integer", "enum": [3, 1]},
@@ -61,7 +62,8 @@ WHOLE: dict[str, Any] = {
     },
     "broadcasts": {"catalog.changed": {"description": "Something changed.", "content": {"type": "object"}}},
     "reports": {"log.line": {"deprecated": True}},
-    "$defs": {"Item": {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Item"}}}}},
+    "$defs": {"Item": {"type": "object", "properties": {"children": {"type": "array",
+        "items": {"$ref": "#/$defs/Item"}}}}},
 }  # fmt: skip
 MODULE: dict[str, Any] = {
     "contract": 1, "module": "Shop", "observes": {"catalog.changed": {}},
@@ -93,7 +95,8 @@ class ReadingTests(unittest.TestCase):
 
     def test_names_and_keywords_are_put_in_order(self) -> None:
         contract = Contract(interface="A", version="1.0")
-        contract.actions = {"b": ContractAction(errors={"A.y": None, "A.x": "It."}), "a": ContractAction(is_stream=True)}
+        contract.actions = {"b": ContractAction(errors={"A.y": None, "A.x": "It."}),
+            "a": ContractAction(is_stream=True)}
         contract.broadcasts = {"\U00010000": ContractNotice(), "\uffff": ContractNotice(content=Schema(TextForm()))}
         contract.definitions = {"B": Schema(IntegerForm(1, 2), doc="d", default=None, examples=(1,), secret=True)}
         members = {"b": Property(Schema(NumberForm(1.0))), "a": Property(Schema(ReferenceForm("B")), False)}
@@ -107,9 +110,11 @@ class ReadingTests(unittest.TestCase):
             "actions": {"a": {"element": {}}, "b": {"errors": {"A.x": {"description": "It."}, "A.y": {}}}},
             "broadcasts": {"\uffff": {"content": {"type": "string"}}, "\U00010000": {}},
             "$defs": {
-                "A": {"type": "object", "properties": {"b": {"type": "number", "minimum": 1.0}, "a": {"$ref": "#/$defs/B"}},
+                "A": {"type": "object", "properties": {"b": {"type": "number", "minimum": 1.0},
+                    "a": {"$ref": "#/$defs/B"}},
                       "required": ["b"]},
-                "B": {"type": "integer", "minimum": 1, "maximum": 2, "description": "d", "default": None, "examples": [1],
+                "B": {"type": "integer", "minimum": 1, "maximum": 2, "description": "d", "default": None,
+                    "examples": [1],
                       "writeOnly": True},
             },
         })  # fmt: skip
@@ -136,7 +141,8 @@ class ReadingTests(unittest.TestCase):
             ({"contract": 1, "module": "1"}, "$.module: \"1\" can't be a module's name"),
             ({"contract": 1, "interface": "A", "verison": "1.0"},
              '$: there is no member "verison": did you mean version?'),
-            ({"contract": 1, "interface": "A", "x": 1}, '$: there is no member "x": a contract has contract, interface, '
+            ({"contract": 1, "interface": "A", "x": 1},
+                '$: there is no member "x": a contract has contract, interface, '
              "module, version, description, instances, actions, broadcasts, reports and $defs"),
             ({"contract": 1, "interface": "A", "settings": {}}, "$.settings: settings is of a module's contract only"),
             ({"contract": 1, "interface": "A", "version": "1"},
@@ -144,7 +150,8 @@ class ReadingTests(unittest.TestCase):
             ({"contract": 1, "interface": "A", "version": "1.65536"}, '$.version: "1.65536" is no version'),
             ({"contract": 1, "interface": "A", "instances": "many"},
              '$.instances: expected single or multiple, found "many"'),
-            ({"contract": 1, "interface": "A", "actions": {"a b": {}}}, "$.actions[\"a b\"]: \"a b\" is no action's name"),
+            ({"contract": 1, "interface": "A", "actions": {"a b": {}}},
+                "$.actions[\"a b\"]: \"a b\" is no action's name"),
             ({"contract": 1, "interface": "A", "actions": {"a": {"reply": {}, "element": {}}}},
              "$.actions.a.element: an action has a reply or the element of a stream, not both"),
             ({"contract": 1, "interface": "A", "actions": {"a": {"auth": 1}}},
@@ -171,7 +178,8 @@ class ReadingTests(unittest.TestCase):
             (schema(type="string", minlength=1), f"{params}: the keyword minlength isn't one that contracts have: did "
              "you mean minLength or maxLength?"),
             (schema(type="string", minimum=1), f"{params}: the keyword minimum doesn't go with the type string"),
-            (schema(minimum=1), f"{params}: the keyword minimum doesn't go with a schema without type, enum, anyOf or $ref"),
+            (schema(minimum=1),
+                f"{params}: the keyword minimum doesn't go with a schema without type, enum, anyOf or $ref"),
             (schema(type="text"), f"{params}.type: expected null, boolean, integer, number, string, array or object, "
              'found the string "text"'),
             (schema(type=["string", "null"]), f"{params}.type: a type is one word: write anyOf for several types"),
@@ -182,7 +190,8 @@ class ReadingTests(unittest.TestCase):
              f"{params}: minimum 2 is over maximum 1, so nothing is allowed"),
             (schema(type="number", minimum=(1 << 53) + 1), f"{params}.minimum: expected a number that a double holds"),
             (schema(type="string", minLength=-1), f"{params}.minLength: expected 0 or more, found the number -1"),
-            (schema(type="string", contentEncoding="base32"), f'{params}.contentEncoding: expected base64, found "base32"'),
+            (schema(type="string", contentEncoding="base32"),
+                f'{params}.contentEncoding: expected base64, found "base32"'),
             (schema(enum=["a"]), f'{params}.enum: an enum needs "type": "string" or "type": "integer" beside it'),
             (schema(type="string", enum=[]), f"{params}.enum: an enum has 1 to 4096 values; found 0"),
             (schema(type="string", enum=["a", 1]), f"{params}.enum[1]: expected a string, found the number 1"),
@@ -237,7 +246,8 @@ class ReadingTests(unittest.TestCase):
             (json.dumps(schema(default=[0] * (65_536 - 6))), "$: a contract has at most 65536 JSON values"),
             (json.dumps(schema(default=deep(125))), "$: not read as JSON: nested deeper than 128"),
             (" " * ((1 << 20) + 1), "$: a contract has at most 1048576 bytes, this document has 1048577"),
-            ('{"contract": 1, "contract": 1, "interface": "A"}', "$: not read as JSON: the name 'contract' is there twice"),
+            ('{"contract": 1, "contract": 1, "interface": "A"}',
+                "$: not read as JSON: the name 'contract' is there twice"),
             ('{"contract": 1, "interface": "\\ud800"}', "$: not read as JSON: \"\\ud800\" has half a character"),
             ("[" * 100_000, "$: not read as JSON: it is nested too deep"),
             ('{"contract": 1e999, "interface": "A"}', "$: not read as JSON: a number is out of range"),
@@ -271,7 +281,8 @@ class ValidationTests(unittest.TestCase):
 
     def test_values_are_judged_by_each_form(self) -> None:
         search = WHOLE["actions"]["search"]["params"]
-        right = {"text": "ab", "kind": "a", "limit": 50.0, "level": 1, "weight": 1, "data": "AA==", "pair": [None, True],
+        right = {"text": "ab", "kind": "a", "limit": 50.0, "level": 1, "weight": 1, "data": "AA==", "pair": [None,
+            True],
                  "by": {"x": {"children": [{}]}}, "secret": None}  # fmt: skip
         self.assertEqual(self.said(right, search), "")
         for change, message in (
@@ -319,13 +330,15 @@ class ValidationTests(unittest.TestCase):
                          '$: expected an object whose "kind" is "circle" or an object whose "kind" is "square", '
                          "found the number 5")
         only = {"anyOf": [
-            {"type": "object", "properties": {name: {"type": "integer"}}, "required": [name], "additionalProperties": False}
+            {"type": "object", "properties": {name: {"type": "integer"}}, "required": [name],
+                "additionalProperties": False}
             for name in ("one", "two")]}
         self.assertEqual(self.said({"two": "2"}, only), '$.two: expected an integer, found the string "2"')
         self.assertEqual(self.said({}, only), '$: expected an object with "one" or "two", found an object')
 
     def test_a_value_that_is_shown_can_not_harm_a_terminal(self) -> None:
-        said = self.said({"a\x1b[2J": "\u202e" + "b" * 100}, {"type": "object", "additionalProperties": {"type": "null"}})
+        said = self.said({"a\x1b[2J": "\u202e" + "b" * 100}, {"type": "object",
+            "additionalProperties": {"type": "null"}})
         self.assertEqual(said, '$["a\\u001b[2J"]: expected null, found the string "\\u202e' + "b" * 39 + '\\u2026"')
         self.assertTrue(said.isprintable())
 
@@ -338,4 +351,5 @@ class ValidationTests(unittest.TestCase):
             small = {"children": [small]}
         self.assertEqual(self.said(small, {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Item"}]}), "")
         self.assertEqual(
-            self.said(value, {"$ref": "#/$defs/Item"}), "$: expected a value that isn't nested so deep, found an object")
+            self.said(value, {"$ref": "#/$defs/Item"}),
+                "$: expected a value that isn't nested so deep, found an object")

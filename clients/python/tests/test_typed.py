@@ -178,7 +178,8 @@ class TypedTests(BusCase):
         await self.start(low)
         tool = await self.tool()
         for action, params, reply in (
-            ("bound", Item("x", 1), "x"), ("object", Item("x", 1), ["x", "object"]), ("start", 1, 2), ("part", "b", "ab"),
+            ("bound", Item("x", 1), "x"), ("object", Item("x", 1), ["x", "object"]), ("start", 1, 2), ("part", "b",
+                "ab"),
             ("odd", 5, [{"name": "5", "price": 1.0}]), ("any", [1], [1]), ("free", {"a": 1, "b": 2}, 3),
         ):  # fmt: skip
             self.assertEqual(await within(tool.call(f"Low/{action}", params)), reply, action)
@@ -333,7 +334,8 @@ class TypedTests(BusCase):
         await within(high.report("said", Item("a", 1), to="Low"))
         self.assertEqual(await seen.next(), {"name": "a", "price": 1.0})
         for content, message in (
-            ({"prat": 1}, '$.part: expected a string, found nothing (there is "prat")'), (5, "$: expected a Changed, found the number 5"),
+            ({"prat": 1}, '$.part: expected a string, found nothing (there is "prat")'), (5,
+                "$: expected a Changed, found the number 5"),
             (Item("a", 1), "$: expected a Changed, found a value of the type Item"),
         ):  # fmt: skip
             with self.assertRaises(strata_bus.BusError) as raised:
@@ -354,7 +356,8 @@ class TypedTests(BusCase):
                 low.broadcast("changed", {"part": 5})
                 low.broadcast("changed", {"part": "right again"})
                 self.assertEqual(await seen.next(), "right again")
-            self.assertEqual(log.records[0].getMessage(), "the observer of changed failed: bad-params: $.part: expected "
+            self.assertEqual(log.records[0].getMessage(),
+                "the observer of changed failed: bad-params: $.part: expected "
                              "a string, found the number 5")  # fmt: skip
             error = await self.assertRefused(high.report("said", {"part": None}, to="Low"), "bad-params", "yes")
             self.assertEqual(error.message, "$.part: expected a string, found null")
@@ -399,7 +402,8 @@ class TypedTests(BusCase):
         self.assertEqual(contract["instances"], "multiple")
         self.assertEqual([*contract["actions"]], ["add", "all", "count"])
         self.assertEqual(contract["actions"]["count"], {"auth": False})
-        self.assertEqual(contract["actions"]["add"]["errors"], {"Cart.full": {"description": "There are too many things."}})
+        self.assertEqual(contract["actions"]["add"]["errors"],
+            {"Cart.full": {"description": "There are too many things."}})
 
     async def test_what_is_offered_later_is_typed_too(self) -> None:
         low = strata_bus.Module("Low")
@@ -493,7 +497,8 @@ class ContractTests(unittest.TestCase):
         self.assertEqual(json.dumps(storage, indent=2, ensure_ascii=False) + "\n", Storage.contract)
         self.assertEqual(contract_text(read_contract(Storage.contract)), Storage.contract)
         changed = storage["broadcasts"][Storage.CHANGED]
-        self.assertEqual(contracts["module"], {"contract": 1, "module": "Low", "broadcasts": {Storage.CHANGED: changed}})
+        self.assertEqual(contracts["module"], {"contract": 1, "module": "Low",
+            "broadcasts": {Storage.CHANGED: changed}})
         self.assertEqual(contracts["requires"], [])
 
     def test_what_a_module_sends_observes_and_requires_is_described(self) -> None:

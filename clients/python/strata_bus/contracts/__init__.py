@@ -34,8 +34,9 @@ from .validation import check_value
 from .writing import contract_json, contract_text, schema_json
 
 __all__ = [
-    "AnyForm", "ArrayForm", "BooleanForm", "Change", "Comparison", "Contract", "ContractAction", "ContractError", "ContractNotice",
-    "Definitions", "EnumForm", "Format", "IntegerForm", "Length", "MapForm", "Mismatch", "NullForm", "NumberForm",
-    "ObjectForm", "Pattern", "Property", "Range", "ReferenceForm", "Schema", "TextForm", "TupleForm", "UnionForm",
-    "WireName", "check_value", "compare", "contract_json", "contract_text", "plan_of", "read_contract", "schema_json",
+    "AnyForm", "ArrayForm", "BooleanForm", "Change", "Comparison", "Contract", "ContractAction", "ContractError",
+    "ContractNotice", "Definitions", "EnumForm", "Format", "IntegerForm", "Length", "MapForm", "Mismatch", "NullForm",
+    "NumberForm", "ObjectForm", "Pattern", "Property", "Range", "ReferenceForm", "Schema", "TextForm", "TupleForm",
+    "UnionForm", "WireName", "check_value", "compare", "contract_json", "contract_text", "plan_of", "read_contract",
+    "schema_json",
 ]  # fmt: skip

@@ -34,9 +34,11 @@ class Comparison:
                 return None
             return "there are breaking changes: both contracts need versions"
         if self.result == "compatible" and new <= old:
-            return f"there are changes: the version after {self._old} is {old[0]}.{old[1] + 1} or later, not {self._new}"
+            next_one = f"{old[0]}.{old[1] + 1}"
+            return f"there are changes: the version after {self._old} is {next_one} or later, not {self._new}"
         if self.result == "breaking" and new[0] <= old[0]:
-            return f"there are breaking changes: the version after {self._old} is {old[0] + 1}.0 or later, not {self._new}"
+            next_one = f"{old[0] + 1}.0"
+            return f"there are breaking changes: the version after {self._old} is {next_one} or later, not {self._new}"
         return None
 
 

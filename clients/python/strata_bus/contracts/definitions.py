@@ -87,6 +87,7 @@ def _names(plans: dict[Any, NamedPlan]) -> dict[Any, str]:
 
 def _free(name: str, taken: set[str]) -> str:
     """Returns the name, with a number if it is taken."""
-    free = next(free for free in itertools.chain([name], (f"{name}_{n}" for n in itertools.count(2))) if free not in taken)
+    numbered = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(2)))
+    free = next(free for free in numbered if free not in taken)
     taken.add(free)
     return free

@@ -240,8 +240,7 @@ class SchemaDifference:
 
     def _compare_said(self, old: Notes, new: Notes, path: str) -> None:
         if old.default != new.default:
-            words = ["no default" if said is None else f"the default {cut(said.strip())}" for said in (old.default, new.default)]
-            self._add(False, path, *words)
+            self._add(False, path, _default_words(old.default), _default_words(new.default))
         for what, before, after in (("deprecated", old.deprecated, new.deprecated), ("secret", old.secret, new.secret)):
             if before != after:
                 self._add(False, path, is_it(before, what), is_it(after, what))
@@ -256,6 +255,10 @@ class SchemaDifference:
 
     def _member_words(self, member: NodeMember) -> str:
         return self._words(member.node) + (", required" if member.required else ", optional")
+
+
+def _default_words(default: str | None) -> str:
+    return "no default" if default is None else f"the default {cut(default.strip())}"
 
 
 def is_it(said: bool, what: str) -> str:

@@ -6,19 +6,20 @@ import datetime
 import decimal
 import enum
 import functools
-import re
 import types
 import typing
 from dataclasses import replace
 from typing import Any, NoReturn
 
 from ..annotations import Format, Length, Pattern, Range, WireName
-from .composite_plans import ArrayPlan, IntegerKeyPlan, MapPlan, Member, RecordPlan, TuplePlan, UnionPlan
+from .composite_plans import ArrayPlan, IntegerKeyPlan, MapPlan, TuplePlan, UnionPlan
+from .definition_names import definition_names
 from .docs import documentation, record_docs
 from .hints import member_hints, substituted
 from .places import INTEGERS
 from .plans import TEXT_PLANS, AnyPlan, DecimalPlan, DescribedPlan, EnumPlan, Plan, ScalarPlan
 from .problems import ContractError, Mismatch
+from .record_plans import Member, RecordPlan
 from .schema import (
     AnyForm,
     ArrayForm,
@@ -53,11 +54,6 @@ _ADVICE: dict[Any, str] = {
 }
 _ALIAS: Any = getattr(typing, "TypeAliasType", ())
 """The type of a `type` statement, which Python 3.11 doesn't have."""
-_NO_NAME = re.compile(r"[^A-Za-z0-9_.]+")
-_SWIFT_NAMES: dict[Any, str] = {
-    bool: "Bool", int: "Int", float: "Double", str: "String", bytes: "Data", datetime.datetime: "Date", list: "Array",
-    set: "Set", dict: "Dictionary", Any: "JSON",
-}  # fmt: skip
 
 
 def plan_of(annotation: Any) -> Plan:
@@ -183,7 +179,7 @@ class Planner:
         form = _enumeration(tuple(member.value for member in cls))
         if form is None or issubclass(cls, enum.Flag):
             _refuse(where, cls, "the values of an Enum are all strings, or all integers; for flags say a list of names")
-        return EnumPlan(cls, _definition_names(cls, ()), form, functools.partial(documentation, cls))
+        return EnumPlan(cls, definition_names(cls, ()), form, functools.partial(documentation, cls))
 
     @staticmethod
     def _described(cls: Any, where: str) -> Plan:
@@ -221,7 +217,8 @@ class Planner:
         if key in self._records:
             return self._records[key]
         is_dataclass = dataclasses.is_dataclass(cls)
-        plan = RecordPlan(key, _definition_names(cls, arguments), cls if is_dataclass else dict, functools.partial(record_docs, cls))
+        names = definition_names(cls, arguments)
+        plan = RecordPlan(key, names, cls if is_dataclass else dict, functools.partial(record_docs, cls))
         self._records[key] = plan
         try:
             hints = member_hints(cls, arguments)
@@ -238,8 +235,8 @@ class Planner:
                     _refuse(f"{cls.__qualname__}.{name}", hint, "make it a field, or a parameter of a function")
         else:
             plan.members = [self._item(name, hint, cls) for name, hint in hints.items()]
-        names = [member.name for member in plan.members]
-        if len(set(names)) < len(names):
+        members = [member.name for member in plan.members]
+        if len(set(members)) < len(members):
             raise TypeError(f"{where}: two members of {cls.__qualname__} have the same name in JSON: rename one")
         return plan
 
@@ -283,35 +280,6 @@ def _wire_name(hint: Any) -> str | None:
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         return next(filter(None, map(_wire_name, typing.get_args(hint))), None)
     return next((said.name for said in getattr(hint, "__metadata__", ()) if isinstance(said, WireName)), None)
-
-
-def _definition_names(cls: Any, arguments: tuple[Any, ...]) -> tuple[str, ...]:
-    """Returns the names for `$defs`: `Page_Item`, then with outer classes in front, then with the module."""
-    names = [_identifier("_".join([cls.__name__, *map(_argument_name, arguments)]))]
-    # A function isn't part of the name of a class in it.
-    outer = cls.__qualname__.rpartition("<locals>.")[2].split(".")[:-1]
-    for part in [*reversed(outer), cls.__module__]:
-        names.append(f"{_identifier(part)}.{names[-1]}")
-    return tuple(names)
-
-
-def _identifier(name: str) -> str:
-    """Returns a name of the letters that `$defs` allows, as the Swift runtime makes it."""
-    identifier = "_".join(filter(None, _NO_NAME.split(name)))
-    return identifier if identifier and not identifier[0].isdigit() else "_" + identifier
-
-
-def _argument_name(annotation: Any) -> str:
-    """Returns the name of a generic type's argument, which is that of the type's twin in Swift."""
-    origin = typing.get_origin(annotation) or annotation
-    arguments = [argument for argument in typing.get_args(annotation) if argument not in (type(None), None)]
-    if origin in (typing.Union, types.UnionType):
-        name = "Optional" if len(arguments) < len(typing.get_args(annotation)) else "Union"
-    elif origin in (typing.Annotated, typing.Literal):
-        return _argument_name(arguments[0]) if origin is typing.Annotated else "Literal"
-    else:
-        name = _SWIFT_NAMES.get(origin) or str(getattr(origin, "__name__", origin))
-    return "_".join([name, *map(_argument_name, arguments)])
 
 
 def _enumeration(values: tuple[Any, ...]) -> EnumForm | None:

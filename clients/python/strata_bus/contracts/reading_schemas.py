@@ -75,7 +75,8 @@ class SchemaReader:
         for name, reference in self._references:
             if name not in definitions:
                 near = nearest_names(name, sorted(definitions))
-                reference.refuse(f"there is no {cut(name)} in $defs" + (f": did you mean {listed(near)}?" if near else ""))
+                hint = f": did you mean {listed(near)}?" if near else ""
+                reference.refuse(f"there is no {cut(name)} in $defs{hint}")
         count = AlternativeCount(definitions)
         for name in sorted(definitions):
             count.check(definitions[name], place.below(name, None))
@@ -134,7 +135,8 @@ class SchemaReader:
                 continue
             if keyword in _ALL:
                 form = f"the type {place.value['type']}" if first == "type" else first
-                place.refuse(f"the keyword {keyword} doesn't go with {form or 'a schema without type, enum, anyOf or $ref'}")
+                form = form or "a schema without type, enum, anyOf or $ref"
+                place.refuse(f"the keyword {keyword} doesn't go with {form}")
             near = nearest_names(keyword, _ALL)
             hint = f": did you mean {listed(near)}?" if near else ""
             place.refuse(f"the keyword {cut(keyword)} isn't one that contracts have{hint}")
@@ -245,7 +247,8 @@ class SchemaReader:
         return ObjectForm(members, others is not None)
 
     def _map(self, place: Place, values: Place, level: int) -> Form:
-        self._only(place, "an object whose additionalProperties is a schema", "type", "propertyNames", "additionalProperties")
+        form = "an object whose additionalProperties is a schema"
+        self._only(place, form, "type", "propertyNames", "additionalProperties")
         names = place.member("propertyNames")
         keys = None
         if names:

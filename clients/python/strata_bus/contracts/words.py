@@ -39,8 +39,9 @@ def quoted(text: str, longest: int = _MOST_SHOWN) -> str:
 
 
 def cut(text: str) -> str:
-    """Returns a text as `quoted` does, but without the quotes."""
-    return quoted(text)[1:-1]
+    """Returns a text that is cut if it is long, with escapes only if a terminal might obey it."""
+    short = text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…"
+    return short if short.isprintable() else json.dumps(short)[1:-1]
 
 
 def listed(words: list[str], last: str = "or") -> str:
