@@ -130,7 +130,10 @@ let package = Package(
             exclude: ["oracle.py"], swiftSettings: settings),
         .target(
             name: "StrataFuzzing",
-            dependencies: ["StrataCore", "StrataLoop", "StrataJSON", "StrataBus", "StrataManifest", "StrataTesting"],
+            dependencies: [
+                "StrataCore", "StrataLoop", "StrataJSON", "StrataContracts", "StrataBus", "StrataManifest",
+                "StrataTesting",
+            ],
             path: "Fuzzing/Targets", swiftSettings: settings),
         // An app under faults: what plays its modules, what does it harm, and what judges the logs.
         .target(name: "FaultSystem", path: "Faults/System", cSettings: cSettings),

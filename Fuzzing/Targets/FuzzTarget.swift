@@ -1,7 +1,7 @@
 /// A part of the project that takes bytes from strangers, with what must hold for any bytes.
 /// libFuzzer searches for inputs (`scripts/fuzz`), and the tests run the inputs that are kept.
 public enum FuzzTarget: String, CaseIterable, Sendable {
-    case broker, bus, header, frames, manifest, url, json, adapter
+    case broker, bus, header, frames, manifest, url, json, adapter, contract
 
     /// Runs one input. Call it on one thread at a time.
     /// - Parameter isAlone: whether nothing else happens in the process, so that its descriptors
@@ -18,6 +18,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .url: try URLTarget.run(&reader)
         case .json: try JSONTarget.run(&reader)
         case .adapter: try AdapterTarget.run(&reader)
+        case .contract: try ContractTarget.run(&reader)
         }
     }
 }
