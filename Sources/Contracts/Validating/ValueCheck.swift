@@ -103,12 +103,12 @@ struct ValueCheck: ~Copyable {
     // MARK: Values with parts
 
     private mutating func parts(_ entry: UInt32, _ node: Int, depth: Int) -> Failure? {
+        let (kind, count) = (tape.entry(entry).pointee.kind, Int(tape.entry(entry).pointee.end))
         let isUnion = if case .union = graph[node].shape { true } else { false }
-        guard isUnion || depth < SchemaChecker.deepest else {
+        guard isUnion || depth < SchemaChecker.deepest || (kind != .array && kind != .object) else {
             return Failure(
                 kind: .stopped("nested over \(SchemaChecker.deepest) deep"), node: node, entry: entry)
         }
-        let (kind, count) = (tape.entry(entry).pointee.kind, Int(tape.entry(entry).pointee.end))
         let unlike = Failure(kind: .unlike, node: node, entry: entry)
         switch graph[node].shape {
         case .union(let alternatives): return union(alternatives, entry, node, depth: depth)
