@@ -46,9 +46,11 @@ extension BusCore {
 
     /// Adds the row's observations that the peer doesn't have, once the peer has registered
     /// everything.
-    func observeForRow(_ module: ModuleRecord, _ peer: Peer) {
+    /// - Parameter former: what the row observed before a reload. The peer has these observations, or
+    ///   has ended them.
+    func observeForRow(_ module: ModuleRecord, _ peer: Peer, former: [AppTable.Observed] = []) {
         guard peer.offering == .over, let observes = module.row?.observes, !observes.isEmpty else { return }
-        var observed = Set(peer.observations.all.map(\.terms.target))
+        var observed = Set(peer.observations.all.map(\.terms.target) + former.map(Observation.Target.init))
         for own in observes where observed.insert(Observation.Target(own)).inserted {
             addObservation(own, peer, isOfRow: true)
         }

@@ -93,10 +93,10 @@ extension BusCore {
     private func takeRow(_ module: ModuleRecord, _ old: AppTable) {
         if module.start != .eager { start.leave(module.number) }
         updateMailbox(module)
-        if let successor = module.successor { observeAnew(module, successor.peer) }
+        let before = old.modules.first { $0.name == module.name }
+        if let successor = module.successor { observeAnew(module, successor.peer, before) }
         if let peer = module.peer, let row = module.row {
-            observeAnew(module, peer)
-            let before = old.modules.first { $0.name == module.name }
+            observeAnew(module, peer, before)
             if module.isReady, before?.idle != row.idle || before?.ping != row.ping || before?.start != row.start {
                 endSupervision(of: peer)
                 supervise(module)
@@ -107,14 +107,14 @@ extension BusCore {
         }
     }
 
-    /// Adds what the row observes now, and ends what it observed only before.
-    private func observeAnew(_ module: ModuleRecord, _ peer: Peer) {
+    /// Adds what the row newly observes, and ends what it observed only before.
+    private func observeAnew(_ module: ModuleRecord, _ peer: Peer, _ before: AppTable.Row?) {
         let observed = Set((module.row?.observes ?? []).map(Observation.Target.init))
         for observation in peer.observations.all
         where observation.terms.isOfRow && !observed.contains(observation.terms.target) {
             endObservation(observation)
         }
-        observeForRow(module, peer)
+        observeForRow(module, peer, former: before?.observes ?? [])
     }
 
     /// Removes a module whose row is gone. The launcher ends the processes that it started; one

@@ -187,6 +187,24 @@ struct ReloadTests: ReloadSuite {
         }
     }
 
+    /// What a module has ended stays ended.
+    @Test(.promise("7.12")) func aReloadBringsBackNoObservationThatTheModuleEnded() throws {
+        let observing = table { $0.modules[2].observes = [.init(name: "old"), .init(name: "kept")] }
+        try MemoryBus.run(observing) { bus in
+            let (ant, cat) = (try ant(bus), try bus.module("Cat", ["observes": ["old"]]))
+            try cat.asked("bus/unobserve", ["subscription": 1])
+            _ = try bus.reload(observing)
+            #expect(try ant.recipients(ofBroadcast: "old") == 0)
+            #expect(try ant.recipients(ofBroadcast: "kept") == 1)
+            try cat.expectNotice("kept")
+            // A row that newly observes it does so again.
+            _ = try bus.reload(table { $0.modules[2].observes = [.init(name: "kept")] })
+            _ = try bus.reload(observing)
+            #expect(try ant.recipients(ofBroadcast: "old") == 1)
+            try cat.expectNotice("old")
+        }
+    }
+
     @Test func trustAndEventsHoldAtOnce() throws {
         let authorized = table { $0.authorizer = "Nobody" }
         try MemoryBus.run(authorized) { bus in
