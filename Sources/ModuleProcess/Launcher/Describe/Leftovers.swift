@@ -38,7 +38,8 @@ final class Leftovers {
     ///   this process's child.
     func kill(except running: Set<Int32> = []) {
         let kept = earlier.union(running)
-        for _ in 0..<Self.patience where !ProcessFiles.killChildren(except: kept.contains).allSatisfy(kept.contains) {
+        for _ in 0..<Self.patience {
+            if ProcessFiles.killChildren(except: kept.contains).allSatisfy(kept.contains) { return }
             // because no signal reports that all descendants have ended
             usleep(1_000)
         }
