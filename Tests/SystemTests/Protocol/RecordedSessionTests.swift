@@ -2,6 +2,7 @@ import Glibc
 import StrataCore
 import StrataLoop
 import StrataTesting
+import TestSupport
 import Testing
 
 /// The session in docs/session.md is replayed to a broker. Its answers are those of the page, to the
@@ -44,13 +45,7 @@ struct RecordedSessionTests {
     }
 
     private static func page() throws -> [String] {
-        let path = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined() + "/docs/session.md"
-        let file = try #require(fopen(path, "r"), "there is no \(path)")
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        while case let byte = fgetc(file), byte != EOF { bytes.append(UInt8(byte)) }
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-            .map(String.init)
+        try Array(Repository.lines("docs/session.md").drop { $0 != "## A session, byte by byte" })
     }
 
     /// The lines of the first fenced block of a language.
