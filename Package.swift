@@ -85,8 +85,8 @@ let package = Package(
         .executableTarget(
             name: "StrataCommand",
             dependencies: [
-                "StrataCore", "StrataLoop", "StrataContracts", "StrataStubs", "StrataManifest", "StrataLauncher",
-                "StrataOperator", "StrataPictures",
+                "StrataCore", "StrataLoop", "StrataContracts", "StrataStubs", "StrataSymbols", "StrataManifest",
+                "StrataLauncher", "StrataOperator", "StrataPictures",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/strata", swiftSettings: settings),

@@ -37,7 +37,7 @@ public struct SymbolGraph {
             // A case with values is `circle(_:)`.
             let isCase = symbol["kind"]?["identifier"]?.string == "swift.enum.case"
             let name = isCase ? String(own.prefix { $0 != "(" }) : own
-            let value = Symbol(doc: Self.doc(symbol), isDeprecated: Self.isDeprecated(symbol))
+            let value = Symbol(doc: Self.doc(symbol, of: module), isDeprecated: Self.isDeprecated(symbol))
             for names in Self.names(module, outer) {
                 symbols[names.appending(name)] = value
                 if own == "init(from:)" { writtenTypes.insert(names.text) }
@@ -71,8 +71,12 @@ public struct SymbolGraph {
         return [Names(text: path.isEmpty ? module : "\(module).\(path)"), Names(text: path)]
     }
 
-    private static func doc(_ symbol: JSON) -> String? {
-        let lines = (symbol["docComment"]?["lines"]?.array ?? []).map { $0["text"]?.string ?? "" }
+    private static func doc(_ symbol: JSON, of module: String) -> String? {
+        guard let comment = symbol["docComment"],
+            // A member without a comment has that of the protocol's requirement, which says nothing about it.
+            comment["module"].map({ $0.string == module }) ?? true
+        else { return nil }
+        let lines = (comment["lines"]?.array ?? []).map { $0["text"]?.string ?? "" }
         let text = lines.map { String($0.reversed().drop { $0.isWhitespace }.reversed()) }
             .drop { $0.isEmpty }.reversed().drop { $0.isEmpty }.reversed().joined(separator: "\n")
         return text.isEmpty ? nil : text

@@ -87,6 +87,19 @@ struct SymbolGraphTests {
         #expect(docs("Thing") == ["Its name."])
     }
 
+    @Test func aCommentOfAnotherModulesProtocolIsNotTakenOver() throws {
+        var graph = SymbolGraph()
+        func symbol(_ name: String, _ module: String) -> JSON {
+            [
+                "pathComponents": [.string(name)], "location": [:],
+                "docComment": ["module": .string(module), "lines": [["text": "A sentence."]]],
+            ]
+        }
+        try graph.add(["module": ["name": "Shop"], "symbols": [symbol("Own", "Shop"), symbol("Taken", "Strata")]])
+        #expect(graph["Shop.Own"]?.doc == "A sentence.")
+        #expect(graph["Shop.Taken"]?.doc == nil)
+    }
+
     @Test func aModulesContractsAreCompletedTogether() throws {
         var find = Contract.Action("find")
         find.params = object("text")

@@ -54,7 +54,8 @@ public struct ContractBuilder {
                 "\(name) lists the action \(missing) in its members, and \(name)/\(missing) isn't exported: export it, or "
                     + "take it from the list")
         }
-        if let other = interface.actions.first(where: { !listed.contains($0.name) }) {
+        // An action without a type can't be listed.
+        if let other = interface.actions.first(where: { $0.params != nil && !listed.contains($0.name) }) {
             throw ContractFailure(
                 "\(name)/\(other.name) is exported, and \(name) doesn't list it in its members: list it, or don't export it"
             )

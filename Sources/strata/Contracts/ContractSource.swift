@@ -3,6 +3,7 @@ import StrataContracts
 import StrataCore
 import StrataManifest
 import StrataOperator
+import StrataSymbols
 
 /// Where a command gets contracts from: a running bus, or the programs of a manifest.
 enum ContractSource {
@@ -14,19 +15,22 @@ enum ContractSource {
     ///   - interface: The interface's name.
     ///   - manifest: The manifest whose programs are asked. Nil asks the running bus, and without
     ///     one the programs of `strata.yaml`, if it is there.
-    static func contract(of interface: String, manifest: String?, _ bus: SocketOption) throws -> Contract {
+    ///   - graph: The doc comments that are added.
+    static func contract(
+        of interface: String, manifest: String?, _ bus: SocketOption, _ graph: SymbolGraph?
+    ) throws -> Contract {
         let name = Name.withoutRouterSuffix(interface)
-        if let manifest { return try described(name, manifest) }
+        if let manifest { return try described(name, manifest, graph) }
         let connection: CommandClient
         do { connection = try bus.connect() } catch {
             guard error.status == .noBus, access(Self.manifest, R_OK) == 0 else { throw error }
-            return try described(name, Self.manifest)
+            return try described(name, Self.manifest, graph)
         }
         let row = try InterfaceActions(of: name, connection).interface
         guard let contracts = try contracts(of: row.module, connection) else {
             throw Failure(.answer, "\(Printable.line(row.module)), which provides \(name), doesn't describe its types")
         }
-        return try find(name, in: contracts, of: row.module)
+        return try find(name, in: contracts, of: row.module, graph)
     }
 
     /// Asks a module on the bus for its contracts; nil if it has none.
@@ -52,7 +56,7 @@ enum ContractSource {
         }
     }
 
-    private static func described(_ interface: String, _ path: String) throws -> Contract {
+    private static func described(_ interface: String, _ path: String, _ graph: SymbolGraph?) throws -> Contract {
         var app: DescribedApp
         do throws(ManifestErrors) { app = try DescribedApp(path) } catch {
             throw Failure(.usage, error.description, isPlain: true)
@@ -65,7 +69,7 @@ enum ContractSource {
             guard let contracts = description.contracts else {
                 throw Failure(.answer, "\(module), which provides \(interface), doesn't describe its types")
             }
-            return try find(interface, in: contracts, of: module)
+            return try find(interface, in: contracts, of: module, graph)
         }
         for remark in app.remarks { StandardError.write("strata: \(Printable.line(remark))") }
         let known = app.descriptions.values.flatMap(\.interfaces).map(\.name)
@@ -76,8 +80,10 @@ enum ContractSource {
     }
 
     private static func find(
-        _ interface: String, in contracts: ModuleContracts, of module: String
+        _ interface: String, in contracts: ModuleContracts, of module: String, _ graph: SymbolGraph?
     ) throws(Failure) -> Contract {
+        var contracts = contracts
+        graph?.complete(&contracts)
         guard let contract = contracts.provides.first(where: { $0.subject.name == interface }) else {
             throw Failure(.answer, "\(Printable.line(module)) describes no types of \(interface)")
         }

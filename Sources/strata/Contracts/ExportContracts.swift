@@ -4,6 +4,7 @@ import StrataContracts
 import StrataCore
 import StrataManifest
 import StrataStubs
+import StrataSymbols
 
 /// `strata contracts export`: writes the contracts of an app's programs into a folder.
 struct ExportContracts: ParsableCommand {
@@ -15,6 +16,7 @@ struct ExportContracts: ParsableCommand {
               strata contracts export contracts            one JSON document for each interface
               strata contracts export contracts --check    exit code 1 if a file is stale
               strata contracts export stubs --python       a client in Python for each interface
+              strata contracts export . --python --only Storage
               strata contracts export docs --markdown      a reference for people
 
             It starts each program of the manifest with --describe. No bus is needed. A module that sends or \
@@ -41,8 +43,15 @@ struct ExportContracts: ParsableCommand {
     @Option(help: ArgumentHelp("The manifest.", valueName: "path"), completion: .file(extensions: ["yaml", "yml"]))
     var manifest = "strata.yaml"
 
+    @Option(
+        name: .customLong("only"),
+        help: ArgumentHelp("Only this interface; may be given several times.", valueName: "interface"))
+    var interfaces: [String] = []
+
     @Flag(help: "Writes nothing, and says which files would change.")
     var check = false
+
+    @OptionGroup var symbols: SymbolsOption
 
     func run() throws {
         var app: DescribedApp
@@ -55,7 +64,15 @@ struct ExportContracts: ParsableCommand {
         guard failures.isEmpty else {
             throw Failure(.answer, failures.map { "\($0)" }.joined(separator: "\n"), isPlain: true)
         }
-        let files = app.descriptions.values.compactMap(\.contracts).flatMap(files)
+        for remark in app.remarks { StandardError.write("strata: \(Printable.line(remark))") }
+        let graph = try symbols.graph()
+        var files: [File] = []
+        for (_, description) in app.descriptions.sorted(by: { $0.key < $1.key }) {
+            guard var contracts = description.contracts else { continue }
+            try graph?.completeAll(&contracts)
+            files += self.files(of: contracts)
+        }
+        if !interfaces.isEmpty { files = try only(files) }
         guard !files.isEmpty else {
             throw Failure(.answer, "no program of \(Printable.line(manifest)) describes its types")
         }
@@ -64,6 +81,8 @@ struct ExportContracts: ParsableCommand {
 
     /// A file of the folder.
     private struct File {
+        /// The interface or the module that it is about.
+        var subject: String
         var name: String
         var bytes: [UInt8]
     }
@@ -72,17 +91,29 @@ struct ExportContracts: ParsableCommand {
         var files = contracts.provides.map { contract in
             let name = contract.subject.name
             return switch format {
-            case nil: File(name: "\(name).json", bytes: contract.encoded())
-            case .python: File(name: PythonStub.fileName(of: contract), bytes: Array(PythonStub(contract).text.utf8))
-            case .swift: File(name: "\(name).swift", bytes: Array(SwiftSource(contract).text.utf8))
-            case .markdown: File(name: "\(name).md", bytes: Array(MarkdownReference(contract).text.utf8))
+            case nil: File(subject: name, name: "\(name).json", bytes: contract.encoded())
+            case .python: File(subject: name, name: PythonStub.fileName(of: contract), bytes: Array(PythonStub(contract).text.utf8))
+            case .swift: File(subject: name, name: "\(name).swift", bytes: Array(SwiftSource(contract).text.utf8))
+            case .markdown: File(subject: name, name: "\(name).md", bytes: Array(MarkdownReference(contract).text.utf8))
             }
         }
         let own = contracts.module
         if format == nil, own != Contract(own.subject) {
-            files.append(File(name: "\(own.subject.name).module.json", bytes: own.encoded()))
+            files.append(File(subject: own.subject.name, name: "\(own.subject.name).module.json", bytes: own.encoded()))
         }
         return files
+    }
+
+    /// Returns the files of the interfaces that are wanted.
+    private func only(_ files: [File]) throws(Failure) -> [File] {
+        let found = files.filter { interfaces.contains($0.subject) }
+        for interface in interfaces where !found.contains(where: { $0.subject == interface }) {
+            throw Failure(
+                .answer,
+                "no program describes \(Printable.line(interface))"
+                    + InterfaceActions.hint(nearestNames(to: interface, in: files.map(\.subject))))
+        }
+        return found
     }
 
     private func write(_ files: [File]) throws(Failure) {
@@ -112,7 +143,7 @@ struct ExportContracts: ParsableCommand {
 
     /// Returns the documents in the folder that no program has.
     private func stale(_ files: [File]) -> [String] {
-        guard format == nil else { return [] }
+        guard format == nil, interfaces.isEmpty else { return [] }
         let known = Set(files.map(\.name))
         return (ContractFiles.names(in: folder) ?? []).filter { !known.contains($0) }
     }

@@ -28,12 +28,13 @@ struct Introspect: ParsableCommand {
         completion: .file(extensions: ["yaml", "yml"]))
     var manifest: String?
 
+    @OptionGroup var symbols: SymbolsOption
     @OptionGroup var output: OutputOption
     @OptionGroup var bus: SocketOption
 
     func run() throws {
         let parts = target.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        let contract = try ContractSource.contract(of: parts[0], manifest: manifest, bus)
+        let contract = try ContractSource.contract(of: parts[0], manifest: manifest, bus, symbols.graph())
         let answer = Answer(output)
         let text = ContractText(contract)
         guard parts.count == 2, !parts[1].isEmpty else {

@@ -1,14 +1,16 @@
 public import Strata
 
 extension Catalog {
-    /// Looks whether the package manager's file has changed, imports it where it
-    /// has, and tells how far that is. Done at each start, and at `app.reload`, too.
+    /// Imports the package manager's file if it has changed, and tells the progress.
+    /// Catalog does the same at each start, and at `app.reload`.
     ///
-    /// There is one import at a time: who asks while it runs is told of that one,
-    /// and it goes on where they leave. `Catalog.no-status-file` where there is
-    /// nothing to import.
+    /// There is one import at a time: callers who come while it runs get its progress,
+    /// and it continues when they leave.
     public struct Import: StreamingAction {
         public static let name = action("import")
+        public static let errors: KeyValuePairs<String, String> = [
+            "Catalog.no-status-file": "There is nothing to import.",
+        ]
 
         /// A slow reader misses some, but never the last one.
         public struct Element: Codable, Sendable, Equatable {

@@ -4,13 +4,15 @@ public import Strata
 /// The packages of the machine that the app runs on.
 public enum Catalog: Interface {
     public static let name = "Catalog"
+    public static let version: ContractVersion? = "1.0"
+    public static let members: [any InterfaceMember.Type] = [List.self, Item.self, Search.self, Import.self]
 
     /// One page of all packages, by name.
     public struct List: Action {
         public static let name = action("list")
         /// The name that the page begins after: the last page's `next`.
         public var after: String?
-        /// The setting `catalog.page` where it isn't said.
+        /// How many are wanted; the setting `catalog.page` without it.
         public var limit: Int?
 
         public struct Reply: Codable, Sendable {
@@ -33,20 +35,21 @@ public enum Catalog: Interface {
         }
     }
 
-    /// All about one package; `Catalog.no-such-item` where there is none of
-    /// that name.
+    /// All about one package.
     public struct Item: Action {
         public static let name = action("item")
+        public static let errors: KeyValuePairs<String, String> = ["Catalog.no-such-item": "No package has this name."]
         public typealias Reply = Package
         public var name: String
 
         public init(name: String) { self.name = name }
     }
 
-    /// The packages that have all of these words, the best first; the last word
-    /// may be the beginning of one. `Catalog.empty-query` where there is none.
+    /// The packages that have all of these words, the best first. The last word
+    /// may be the beginning of one.
     public struct Search: Action {
         public static let name = action("search")
+        public static let errors: KeyValuePairs<String, String> = ["Catalog.empty-query": "The query has no word."]
         public var q: String
         public var limit: Int?
         public var offset: Int?

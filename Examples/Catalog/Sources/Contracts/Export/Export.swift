@@ -4,10 +4,16 @@ public import Strata
 /// Everything as JSON lines, in a file that other programs read or as a stream.
 public enum Export: Interface {
     public static let name = "Export"
+    public static let version: ContractVersion? = "1.0"
+    public static let members: [any InterfaceMember.Type] = [Run.self, Lines.self]
 
     /// Writes all packages and notes to the file.
     public struct Run: Action {
         public static let name = action("run")
+        public static let errors: KeyValuePairs<String, String> = [
+            "Export.running": "An export is being written.",
+            "Export.no-file": "The file can't be written.",
+        ]
 
         public struct Reply: Codable, Sendable {
             public var path: String

@@ -4,6 +4,8 @@ public import Strata
 /// A search with numbered pages, for what shows "page 2 of 9".
 public enum Finder: Interface {
     public static let name = "Finder"
+    public static let version: ContractVersion? = "1.0"
+    public static let members: [any InterfaceMember.Type] = [Find.self]
 
     /// Packages on one page.
     public static let pageSize = 10
@@ -12,7 +14,7 @@ public enum Finder: Interface {
     public struct Find: Action {
         public static let name = action("find")
         public var words: [String]
-        /// The first one is 1, which is meant where it isn't said.
+        /// The first one is 1, which is the default.
         public var page: Int?
 
         public struct Reply: Codable, Sendable, Equatable {

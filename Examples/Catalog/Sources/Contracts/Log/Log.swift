@@ -3,12 +3,15 @@ public import Strata
 /// Keeps the lines that the other modules report.
 public enum Log: Interface {
     public static let name = "Log"
+    public static let version: ContractVersion? = "1.0"
+    public static let members: [any InterfaceMember.Type] = [Recent.self, LogLine.self]
 
     /// The newest lines, the oldest of them first.
     public struct Recent: Action {
         public static let name = action("recent")
+        public static let errors: KeyValuePairs<String, String> = ["Log.no-file": "The log can't be read."]
         public typealias Reply = [String]
-        /// 20 where it isn't said.
+        /// How many are wanted; 20 by default.
         public var limit: Int?
 
         public init(limit: Int? = nil) { self.limit = limit }

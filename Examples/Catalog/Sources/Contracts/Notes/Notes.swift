@@ -4,6 +4,8 @@ public import Strata
 /// Notes about packages.
 public enum Notes: Interface {
     public static let name = "Notes"
+    public static let version: ContractVersion? = "1.0"
+    public static let members: [any InterfaceMember.Type] = [Begin.self, Add.self, List.self]
 
     /// How long a note may be, in bytes of UTF-8.
     public static let longest = 4_096
@@ -22,10 +24,14 @@ public enum Notes: Interface {
         public init() {}
     }
 
-    /// Adds a note, for somebody who has signed in; `Notes.no-such-item` where
-    /// there is no such package.
+    /// Adds a note, for somebody who has signed in.
     public struct Add: Action {
         public static let name = action("add")
+        public static let errors: KeyValuePairs<String, String> = [
+            "Notes.no-such-item": "No package has this name.",
+            "Notes.empty-text": "The note has no text.",
+            "Notes.too-long": "The text has over 4,096 bytes.",
+        ]
         public typealias Reply = Note
         /// The package's name.
         public var item: String
@@ -45,7 +51,7 @@ public enum Notes: Interface {
     public struct List: Action {
         public static let name = action("list")
         public typealias Reply = [Note]
-        /// The package's name; all where it isn't said.
+        /// The package's name; without it, all.
         public var item: String?
 
         public init(item: String? = nil) { self.item = item }

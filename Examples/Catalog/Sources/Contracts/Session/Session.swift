@@ -8,15 +8,22 @@ public import Strata
 /// module's memory: they end with its process.
 public enum Session: Interface {
     public static let name = "Session"
+    public static let version: ContractVersion? = "1.0"
+    public static let members: [any InterfaceMember.Type] = [
+        Begin.self, SignIn.self, SignOut.self, Who.self, SessionEnded.self,
+    ]
 
     /// How long a name or a reason may be, in bytes of UTF-8.
     public static let longest = 200
 
     /// Opens a session that nobody has signed in to yet. A call with its token
     /// to an action that needs somebody waits until somebody has, within its
-    /// deadline. `Session.too-many` where there are as many as there may be.
+    /// deadline.
     public struct Begin: Action {
         public static let name = action("begin")
+        public static let errors: KeyValuePairs<String, String> = [
+            "Session.too-many": "There are as many sessions as there may be.",
+        ]
         /// What somebody is to sign in for, in a person's words.
         public var reason: String
 
@@ -29,15 +36,18 @@ public enum Session: Interface {
         public init(reason: String) { self.reason = reason }
     }
 
-    /// Signs a person in. `Session.wrong-password` where name and password don't
-    /// belong together, `Session.no-such-session` where the token is no session's,
-    /// `Session.in-use` where somebody has signed in to it.
+    /// Signs a person in.
     public struct SignIn: Action {
         public static let name = action("signIn")
+        public static let errors: KeyValuePairs<String, String> = [
+            "Session.wrong-password": "Name and password don't belong together.",
+            "Session.no-such-session": "The token is no session's.",
+            "Session.in-use": "Somebody has signed in to this session.",
+        ]
         public var user: String
         public var password: String
         /// The session of `begin`, which must be the signer's own: whoever else knows
-        /// its token is then signed in as they are. A new one where it isn't said.
+        /// its token is then signed in as they are. Without it, a new one.
         public var token: String?
 
         public struct Reply: Codable, Sendable {
@@ -60,17 +70,23 @@ public enum Session: Interface {
         }
     }
 
-    /// Ends a session; `Session.no-such-session` where there is none.
+    /// Ends a session.
     public struct SignOut: Action {
         public static let name = action("signOut")
+        public static let errors: KeyValuePairs<String, String> = [
+            "Session.no-such-session": "The token is no session's.",
+        ]
         public var token: String
 
         public init(token: String) { self.token = token }
     }
 
-    /// Who has signed in to a session; `Session.no-such-session` where nobody has.
+    /// Who has signed in to a session.
     public struct Who: Action {
         public static let name = action("who")
+        public static let errors: KeyValuePairs<String, String> = [
+            "Session.no-such-session": "Nobody has signed in to this session.",
+        ]
         public var token: String
 
         public struct Reply: Codable, Sendable {

@@ -31,9 +31,11 @@ extension Storage {
     }
 
     /// Ends an import: packages that it didn't put are removed.
-    /// `Storage.no-such-import` where there is none of that number.
     public struct CompleteImport: Action {
         public static let name = action("completeImport")
+        public static let errors: KeyValuePairs<String, String> = [
+            "Storage.no-such-import": "No import has this number.",
+        ]
         public var number: Int64
 
         public struct Reply: Codable, Sendable, Equatable {

@@ -2,26 +2,26 @@
 """Suggest: names of packages that are like a mistyped one. The app's module in Python."""
 
 import asyncio
+import dataclasses
 import difflib
 import pathlib
 import sys
-from typing import Any
+from typing import Annotated
 
 # In a project of its own, `strata_bus` would be installed, or its one file copied beside this one.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[5] / "clients" / "python"))
 
 import strata_bus  # noqa: E402
-
-MOST_NAMES = 50
-MOST_LETTERS = 100
+from storage import Changed, Part, Storage  # noqa: E402  # written by scripts/catalog-contracts
 
 module = strata_bus.Module("Suggest")
-module.requires("Storage")
+module.interface("Suggest", version="1.0", doc="Finds names of packages that are like a mistyped one.")
+module.requires(Storage)
 module.reports("Log", "log.line")
 module.url("suggest", "/:name", to="Suggest/names")
 
 
-class Names:
+class KnownNames:
     """The names of all packages, read when they are first needed."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Names:
         self._changes = 0
 
     def forget(self) -> None:
-        """They are read again; one who reads them now keeps them for himself."""
+        """The next call reads them again. A call that reads them now uses what it gets."""
         self._names = None
         self._changes += 1
 
@@ -39,15 +39,16 @@ class Names:
             return self._names
         names: list[str] = []
         changes = self._changes
-        async for batch in module.stream("Storage/dump", credit=1):
-            names += [package["name"] for package in batch["packages"]]
+        async for batch in storage.dump(credit=1):
+            names += [package.name for package in batch.packages]
         if changes == self._changes:
             self._names = names
             module.background(log(f"read the names of {len(names)} packages"), "a line for Log")
         return names
 
 
-names = Names()
+known = KnownNames()
+storage = Storage(module)
 
 
 async def log(text: str) -> None:
@@ -58,35 +59,44 @@ async def log(text: str) -> None:
         print(f"{text} (not logged: {error})")
 
 
+@dataclasses.dataclass
+class Wanted:
+    """Which names are wanted."""
+
+    name: Annotated[str, strata_bus.Length(1, 100)]
+    """Perhaps mistyped."""
+    limit: Annotated[int, strata_bus.Range(1, 50)] = 5
+    """At most as many."""
+
+
+@dataclasses.dataclass
+class Found:
+    """The names that were found."""
+
+    names: list[str]
+    """The likest first."""
+
+
 @module.action("Suggest/names")
-async def suggest(call: strata_bus.Call) -> dict[str, Any]:
-    """`{"name", "limit"?}` → `{"names": […]}`, the likest first."""
-    params = call.params if isinstance(call.params, dict) else {}
-    name = params.get("name")
-    if not isinstance(name, str) or not 1 <= len(name) <= MOST_LETTERS:
-        raise strata_bus.BusError("bad-params", f"name is {name!r}: say one of 1 to {MOST_LETTERS} letters")
-    try:
-        limit = int(params.get("limit", 5))  # a URL's parameters are texts
-    except (TypeError, ValueError):
-        limit = 0
-    if not 1 <= limit <= MOST_NAMES:
-        raise strata_bus.BusError("bad-params", f"limit is {params['limit']!r}: say 1 to {MOST_NAMES}")
-    known = await names.all()
-    # Comparing computes long: so it doesn't run on the module's own thread.
-    return {"names": await asyncio.to_thread(difflib.get_close_matches, name.lower(), known, limit)}
+async def suggest(params: Wanted) -> Found:
+    """The names of packages that are like the given one."""
+    names = await known.all()
+    # The comparison takes long, so it runs on another thread.
+    alike = await asyncio.to_thread(difflib.get_close_matches, params.name.lower(), names, params.limit)
+    return Found(list(alike))
 
 
 @module.observe("storage.changed")
-def changed(notice: strata_bus.Notice) -> None:
+def changed(content: Changed) -> None:
     """An import has put or removed packages; notes don't matter here."""
-    if notice.params["part"] == "packages":
-        names.forget()
+    if content.part is Part.PACKAGES:
+        known.forget()
 
 
 @module.event("app.memoryPressure")
 def pressed(call: strata_bus.Call) -> None:
-    """What can be read again is let go."""
-    names.forget()
+    """The names can be read again."""
+    known.forget()
 
 
 if __name__ == "__main__":
