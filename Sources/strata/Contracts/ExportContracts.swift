@@ -137,7 +137,7 @@ struct ExportContracts: ParsableCommand {
             throw Failure(
                 .answer,
                 "not up to date: \(changed.sorted().map { Printable.line("\(folder)/\($0)") }.joined(separator: ", ")); "
-                    + "run `strata contracts export \(Printable.line(folder))`, and commit what it changes")
+                    + "run this command without --check, and commit what it changes")
         }
     }
 

@@ -9,7 +9,7 @@ extension Catalog {
     public struct Import: StreamingAction {
         public static let name = action("import")
         public static let errors: KeyValuePairs<String, String> = [
-            "Catalog.no-status-file": "There is nothing to import.",
+            "Catalog.no-status-file": "There is nothing to import."
         ]
 
         /// A slow reader misses some, but never the last one.

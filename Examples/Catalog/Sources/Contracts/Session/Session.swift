@@ -22,7 +22,7 @@ public enum Session: Interface {
     public struct Begin: Action {
         public static let name = action("begin")
         public static let errors: KeyValuePairs<String, String> = [
-            "Session.too-many": "There are as many sessions as there may be.",
+            "Session.too-many": "There are as many sessions as there may be."
         ]
         /// What somebody is to sign in for, in a person's words.
         public var reason: String
@@ -74,7 +74,7 @@ public enum Session: Interface {
     public struct SignOut: Action {
         public static let name = action("signOut")
         public static let errors: KeyValuePairs<String, String> = [
-            "Session.no-such-session": "The token is no session's.",
+            "Session.no-such-session": "The token is no session's."
         ]
         public var token: String
 
@@ -85,7 +85,7 @@ public enum Session: Interface {
     public struct Who: Action {
         public static let name = action("who")
         public static let errors: KeyValuePairs<String, String> = [
-            "Session.no-such-session": "Nobody has signed in to this session.",
+            "Session.no-such-session": "Nobody has signed in to this session."
         ]
         public var token: String
 

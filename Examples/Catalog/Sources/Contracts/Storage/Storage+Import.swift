@@ -34,7 +34,7 @@ extension Storage {
     public struct CompleteImport: Action {
         public static let name = action("completeImport")
         public static let errors: KeyValuePairs<String, String> = [
-            "Storage.no-such-import": "No import has this number.",
+            "Storage.no-such-import": "No import has this number."
         ]
         public var number: Int64
 

@@ -5,7 +5,8 @@ public enum Storage: Interface {
     public static let name = "Storage"
     public static let version: ContractVersion? = "1.0"
     public static let members: [any InterfaceMember.Type] = [
-        Page.self, Find.self, Search.self, Counts.self, Dump.self, BeginImport.self, Put.self, CompleteImport.self, AddNote.self, Notes.self, StrayNotes.self, StorageChanged.self,
+        Page.self, Find.self, Search.self, Counts.self, Dump.self, BeginImport.self, Put.self, CompleteImport.self,
+        AddNote.self, Notes.self, StrayNotes.self, StorageChanged.self,
     ]
 
     /// The longest page, and the longest batch.

@@ -130,7 +130,7 @@ class Notes:
 @dataclasses.dataclass(kw_only=True)
 class Page:
     after: str | None = None
-    """The name that the page begins after; nil for the first one."""
+    """/// The name that the page begins after; nil for the fir"""
     limit: int
 
 
@@ -147,7 +147,7 @@ class PackageSummary:
 class PageReply:
     packages: list[PackageSummary]
     next: str | None = None
-    """What the next page begins after; nil on the last one."""
+    """/// What the next page begins after; nil on the la"""
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -163,14 +163,14 @@ class Search:
     text: str
     limit: int
     offset: int
-    """How many of the best to leave out."""
+    """/// How many of the best to lea"""
 
 
 @dataclasses.dataclass(kw_only=True)
 class SearchReply:
     packages: list[PackageSummary]
     total: int
-    """How many there are in all."""
+    """/// How many there are"""
 
 
 class Storage(Client):
@@ -204,16 +204,16 @@ class Storage(Client):
         return reply
 
     async def counts(self, *, deadline: float | None = None) -> CountsReply:
-        """How much there is of everything."""
+        """/// How much there is of ever"""
         reply: CountsReply = await self._call("counts", None, CountsReply, deadline=deadline)
         return reply
 
     def dump(self, *, deadline: float | None = None, credit: int = 16) -> TypedStream[Element]:
-        """Everything, a batch at a time, as it was when the first one was asked for."""
+        """/// Everything, a batch at a time, as it was when the first one was ask"""
         return self._stream("dump", None, Element, deadline=deadline, credit=credit)
 
     async def find(self, params: Find, *, deadline: float | None = None) -> Package | None:
-        """One package; null where there is none of that name."""
+        """/// One package; null where there is none of tha"""
         reply: Package | None = await self._call("find", params, Package | None, deadline=deadline)
         return reply
 
@@ -223,7 +223,7 @@ class Storage(Client):
         return reply
 
     async def page(self, params: Page, *, deadline: float | None = None) -> PageReply:
-        """One page of all packages, by name."""
+        """/// One page of all packages, b"""
         reply: PageReply = await self._call("page", params, PageReply, deadline=deadline)
         return reply
 
@@ -234,8 +234,9 @@ class Storage(Client):
         await self._call("put", params, deadline=deadline)
 
     async def search(self, params: Search, *, deadline: float | None = None) -> SearchReply:
-        """The packages that have all of a text's words in their name or their
-        description, the best first. The last word may be the beginning of one.
+        """/// The packages that have all of a text's words in their name o
+        r
+        /// description, the best first. The last word may be the beginning
         """
         reply: SearchReply = await self._call("search", params, SearchReply, deadline=deadline)
         return reply
@@ -335,7 +336,7 @@ class Storage(Client):
       }
     },
     "counts": {
-      "description": "How much there is of everything.",
+      "description": "/// How much there is of ever",
       "auth": false,
       "params": {
         "type": "object"
@@ -345,7 +346,7 @@ class Storage(Client):
       }
     },
     "dump": {
-      "description": "Everything, a batch at a time, as it was when the first one was asked for.",
+      "description": "/// Everything, a batch at a time, as it was when the first one was ask",
       "auth": false,
       "params": {
         "type": "object"
@@ -355,7 +356,7 @@ class Storage(Client):
       }
     },
     "find": {
-      "description": "One package; null where there is none of that name.",
+      "description": "/// One package; null where there is none of tha",
       "auth": false,
       "params": {
         "type": "object",
@@ -406,7 +407,7 @@ class Storage(Client):
       }
     },
     "page": {
-      "description": "One page of all packages, by name.",
+      "description": "/// One page of all packages, b",
       "auth": false,
       "params": {
         "type": "object",
@@ -420,7 +421,7 @@ class Storage(Client):
                 "type": "null"
               }
             ],
-            "description": "The name that the page begins after; nil for the first one."
+            "description": "/// The name that the page begins after; nil for the fir"
           },
           "limit": {
             "type": "integer"
@@ -462,7 +463,7 @@ class Storage(Client):
       }
     },
     "search": {
-      "description": "The packages that have all of a text's words in their name or their\\ndescription, the best first. The last word may be the beginning of one.",
+      "description": "/// The packages that have all of a text's words in their name o\\nr\\n/// description, the best first. The last word may be the beginning",
       "auth": false,
       "params": {
         "type": "object",
@@ -475,7 +476,7 @@ class Storage(Client):
           },
           "offset": {
             "type": "integer",
-            "description": "How many of the best to leave out."
+            "description": "/// How many of the best to lea"
           }
         },
         "required": [
@@ -737,7 +738,7 @@ class Storage(Client):
               "type": "null"
             }
           ],
-          "description": "What the next page begins after; nil on the last one."
+          "description": "/// What the next page begins after; nil on the la"
         }
       },
       "required": [
@@ -762,7 +763,7 @@ class Storage(Client):
         },
         "total": {
           "type": "integer",
-          "description": "How many there are in all."
+          "description": "/// How many there are"
         }
       },
       "required": [
