@@ -92,7 +92,10 @@ struct ExportContracts: ParsableCommand {
             let name = contract.subject.name
             return switch format {
             case nil: File(subject: name, name: "\(name).json", bytes: contract.encoded())
-            case .python: File(subject: name, name: PythonStub.fileName(of: contract), bytes: Array(PythonStub(contract).text.utf8))
+            case .python:
+                File(
+                    subject: name, name: PythonStub.fileName(of: contract),
+                    bytes: Array(PythonStub(contract).text.utf8))
             case .swift: File(subject: name, name: "\(name).swift", bytes: Array(SwiftSource(contract).text.utf8))
             case .markdown: File(subject: name, name: "\(name).md", bytes: Array(MarkdownReference(contract).text.utf8))
             }

@@ -11,7 +11,8 @@ struct CommandContractsTests {
     private static let contract = #"""
         {"contract":1,"interface":"Shelf","version":"1.2","actions":{"find":{"params":{"type":"object",\#
         "properties":{"title":{"type":"string"},"limit":{"type":"integer"}},"required":["title"]},\#
-        "reply":{"type":"array","items":{"$ref":"#/$defs/Book"}},"errors":{"Shelf.closed":{"description":"It is closed."}}}},\#
+        "reply":{"type":"array","items":{"$ref":"#/$defs/Book"}},"errors":{"Shelf.closed":\#
+        {"description":"It is closed."}}}},\#
         "$defs":{"Book":{"type":"object","properties":{"title":{"type":"string"}},"required":["title"]}}}
         """#
 
@@ -26,7 +27,8 @@ struct CommandContractsTests {
         let description = #"""
             {"protocol":1,"module":"Library","interfaces":{"Shelf":{"actions":{"find":{}}}},"contracts":{"module":\#
             {"contract":1,"module":"Library"},"provides":[\#(contract)],"requires":[],"types":\#
-            {"/provides/0":"Books.Shelf","/provides/0/actions/find":"Books.Shelf.Find","/provides/0/$defs/Book":"Books.Book"}}}
+            {"/provides/0":"Books.Shelf","/provides/0/actions/find":"Books.Shelf.Find",\#
+            "/provides/0/$defs/Book":"Books.Book"}}}
             """#
         try library("[ \"$1\" = --describe ] && cat <<'END'\n\(description)\nEND")
     }
@@ -72,7 +74,8 @@ struct CommandContractsTests {
                     title: string
 
                 """, "\(run)")
-        #expect(try await strata("introspect", "Shelf/find").lines.first == "find(title: string, limit?: integer) → Book[]")
+        let action = try await strata("introspect", "Shelf/find")
+        #expect(action.lines.first == "find(title: string, limit?: integer) → Book[]", "\(action)")
         let document = try await strata("introspect", "Shelf/find", "--json").output
         #expect(try JSON(parsing: document) == JSON(parsing: Self.contract))
     }
@@ -103,7 +106,8 @@ struct CommandContractsTests {
         #expect(try await strata("contracts", "export", out).output == "wrote \(out)/Shelf.json\n")
         _ = try folder.file("out/Gone.json", Self.contract)
         #expect(try await strata("contracts", "export", out).error.contains("Gone.json is of no program"))
-        #expect(try await strata("contracts", "export", out, "--check").error.contains("not up to date: \(out)/Gone.json"))
+        let left = try await strata("contracts", "export", out, "--check")
+        #expect(left.status == 1 && left.error.contains("not up to date: \(out)/Gone.json"), "\(left)")
     }
 
     @Test(arguments: [("--python", "shelf.py"), ("--swift", "Shelf.swift"), ("--markdown", "Shelf.md")])
@@ -140,8 +144,11 @@ struct CommandContractsTests {
             let parts = path.split(separator: ".").map { "\"\($0)\"" }.joined(separator: ",")
             return #"{"pathComponents":[\#(parts)],"location":{},"docComment":{"lines":[{"text":"\#(text)"}]}}"#
         }
-        let all = [symbol("Shelf", "All books."), symbol("Shelf.Find", "Finds books."), symbol("Book.title", "Its title.")]
-        return #"{"module":{"name":"Books"},"symbols":[\#((all + (more.isEmpty ? [] : [more])).joined(separator: ","))]}"#
+        var all = [
+            symbol("Shelf", "All books."), symbol("Shelf.Find", "Finds books."), symbol("Book.title", "Its title."),
+        ]
+        if !more.isEmpty { all.append(more) }
+        return #"{"module":{"name":"Books"},"symbols":[\#(all.joined(separator: ","))]}"#
     }
 
     @Test func symbolGraphsGiveDocComments() async throws {
@@ -195,9 +202,11 @@ struct CommandContractsTests {
         #expect(compatible.status == 1 && compatible.lines.count == 2, "\(compatible)")
         #expect(compatible.lines.first?.hasPrefix("Shelf 1.2 → 1.2: compatible; ") == true, "\(compatible)")
         #expect(try await compare(contract, optional.replacing("1.2", with: "1.3")).status == 0)
-        let required = optional.replacing(#""required":["title"]},"reply""#, with: #""required":["title","author"]},"reply""#)
+        let required = optional.replacing(
+            #""required":["title"]},"reply""#, with: #""required":["title","author"]},"reply""#)
         let breaking = try await compare(contract, required.replacing("1.2", with: "1.3"))
-        #expect(breaking.status == 1 && breaking.lines.first?.hasPrefix("Shelf 1.2 → 1.3: breaking; ") == true, "\(breaking)")
+        #expect(breaking.status == 1, "\(breaking)")
+        #expect(breaking.lines.first?.hasPrefix("Shelf 1.2 → 1.3: breaking; ") == true, "\(breaking)")
         #expect(breaking.output.contains("$.actions.find.params"), "\(breaking)")
         #expect(try await compare(contract, required.replacing("1.2", with: "2.0")).status == 0)
         let json = try JSON(parsing: try await compare(contract, required, "--json").output)
