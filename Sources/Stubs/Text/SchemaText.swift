@@ -1,4 +1,4 @@
-import StrataContracts
+public import StrataContracts
 import StrataCore
 
 /// Writes schemas as a person reads them, in the notation of TypeScript: `string`, `Package[]`,
@@ -85,8 +85,18 @@ extension Schema {
         return schema
     }
 
+    /// The values that an enum or a Boolean has, as words; empty for other types.
+    public func values(in contract: Contract) -> [String] {
+        switch withoutNull.form {
+        case .boolean: ["true", "false"]
+        case .enumeration(let values): values.map { $0.string ?? $0.description }
+        case .reference(let name): contract.definitions[name]?.values(in: contract) ?? []
+        default: []
+        }
+    }
+
     /// The members of an object, or of the object that a reference leads to; nil for other types.
-    func members(in contract: Contract) -> Schema.Members? {
+    public func members(in contract: Contract) -> Schema.Members? {
         switch form {
         case .object(let members): members
         case .reference(let name): contract.definitions[name]?.members(in: contract)

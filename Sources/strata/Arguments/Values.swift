@@ -49,6 +49,42 @@ enum CheckedName {
 
 /// The JSON that a command sends.
 enum Params {
+    /// Reads params that are one JSON text, `-` for stdin, or members as `KEY=VALUE`. A value that is
+    /// no JSON is a text. Other values are sent as they were written.
+    static func read(_ words: [String]) throws(Failure) -> [UInt8] {
+        guard let first = words.first, words.count > 1 || key(of: first) != nil else { return try read(words.first) }
+        var members: [(key: String, value: String)] = []
+        for word in words {
+            guard let key = key(of: word) else {
+                throw Failure(
+                    .usage,
+                    "\(Printable.line(word)) is not KEY=VALUE: give all params so, or give them as one JSON text in quotes"
+                )
+            }
+            guard !members.contains(where: { $0.key == key }) else {
+                throw Failure(.usage, "the params have \(key) twice")
+            }
+            let text = String(word.dropFirst(key.count + 1))
+            let isJSON = (try? JSON(parsing: Array(text.utf8), maximumDepth: JSONText.maximumDepth)) != nil
+            members.append((key, isJSON ? text : JSON.string(text).description))
+        }
+        return Array("{\(members.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ","))}".utf8)
+    }
+
+    /// Returns the key of `KEY=VALUE`, which begins with a letter or `_`, as no JSON does that has a
+    /// `=` behind its first word.
+    private static func key(of word: String) -> String? {
+        let key = word.prefix { $0 != "=" }
+        let isKey = key.utf8.enumerated().allSatisfy { index, byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): true
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"): index > 0
+            default: false
+            }
+        }
+        return !key.isEmpty && key.endIndex < word.endIndex && isKey ? String(key) : nil
+    }
+
     /// Checks the argument, and reads stdin if it is `-`. The bytes are sent unchanged, so that
     /// numbers stay as they were written.
     /// - Returns: the bytes; none if there is no argument, which means null.

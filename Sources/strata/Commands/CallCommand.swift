@@ -8,14 +8,16 @@ struct CallCommand: ParsableCommand {
         discussion: """
             EXAMPLE
               strata call Catalog/list '{"limit": 3}'
+              strata call Catalog/list limit=3      the same; texts need no quotes
               strata call Catalog                   lists its actions
               strata call Notes/add - < note.json
               strata call Feed/follow --timeout 0   an endless stream
               strata call Sensor/set -- -5          params that begin with -
               strata call Notes/sync --trace        begins a trace, and prints it
 
-            If the module that provides the interface describes its types, the params are checked \
-            before they are sent; --unchecked sends them as they are.
+            Params are JSON, or members as KEY=VALUE, where a value that is no JSON is a text. If the module that \
+            provides the interface describes its types, the params are checked before they are sent, and completed \
+            by the shell; --unchecked sends them as they are.
 
             Each partial reply of a stream is printed on its own line. The end of a stream and \
             an empty answer print nothing. Ctrl-C cancels the call.
@@ -26,8 +28,11 @@ struct CallCommand: ParsableCommand {
         completion: LiveNames.actions)
     var destination: String
 
-    @Argument(help: ArgumentHelp("The params; - reads them from stdin. Default: null.", valueName: "json"))
-    var params: String?
+    @Argument(
+        help: ArgumentHelp(
+            "The params, as JSON or as several KEY=VALUE; - reads them from stdin. Default: null.", valueName: "params"),
+        completion: LiveNames.params)
+    var params: [String] = []
 
     @Flag(help: "Sends the params without checking them.")
     var unchecked = false
@@ -40,11 +45,12 @@ struct CallCommand: ParsableCommand {
     func run() throws {
         let answer = Answer(output)
         guard destination.contains("/") else {
-            let actions = try InterfaceActions(of: destination, bus.connect())
-            guard params == nil else {
+            let connection = try bus.connect()
+            let actions = try InterfaceActions(of: destination, connection)
+            guard params.isEmpty else {
                 throw Failure(.usage, "\(destination) names no action; write \(destination)/action to send params")
             }
-            return try actions.show(answer)
+            return try actions.show(answer, ContractSource.contract(of: actions.interface, connection))
         }
         var request = Request(to: destination, body: try Params.read(params))
         request.limit(timeout)

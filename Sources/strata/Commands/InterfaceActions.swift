@@ -1,5 +1,7 @@
+import StrataContracts
 import StrataCore
 import StrataOperator
+import StrataStubs
 
 /// The actions of one interface, as the bus knows them.
 struct InterfaceActions {
@@ -19,12 +21,16 @@ struct InterfaceActions {
         self.interface = found
     }
 
-    func show(_ answer: Answer) throws(Failure) {
+    /// - Parameter contract: The interface's contract, if it is known: then the actions are shown as signatures.
+    func show(_ answer: Answer, _ contract: Contract?) throws(Failure) {
         if answer.isForPrograms {
             for action in interface.actions {
-                try answer.show([
-                    "action": .string("\(interface.name)/\(action.name)"), "auth": .bool(action.needsAuthorization),
-                ])
+                var members: [JSON.Member] = [
+                    .init("action", .string("\(interface.name)/\(action.name)")),
+                    .init("auth", .bool(action.needsAuthorization)),
+                ]
+                if let params = contract?.action(action.name)?.params { members.append(.init("params", params.json())) }
+                try answer.show(.object(members))
             }
             return
         }
@@ -41,7 +47,10 @@ struct InterfaceActions {
         var table = Table(columns: [.init("ACTION"), .init("NEEDS", isFlexible: true)])
         for action in interface.actions {
             let needs = action.needsAuthorization ? "authorization" : ""
-            table.add([.init("\(interface.name)/\(action.name)", .bold), .init(needs, .yellow)])
+            let signature = contract.flatMap { contract in
+                contract.action(action.name).map { ContractText(contract).signature(of: $0) }
+            }
+            table.add([.init("\(interface.name)/\(signature ?? action.name)", .bold), .init(needs, .yellow)])
         }
         table.print(answer.painter)
     }

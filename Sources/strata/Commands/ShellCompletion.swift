@@ -1,5 +1,7 @@
 import ArgumentParser
+import StrataContracts
 import StrataCore
+import StrataStubs
 
 /// `strata completions`: prints the completions of this program for a shell.
 struct Completions: ParsableCommand {
@@ -26,7 +28,7 @@ struct Completions: ParsableCommand {
         }
         let script = RootCommand.completionScript(for: known)
         switch shell {
-        case .bash: StandardOutput.write(line: BashColons.joined(script))
+        case .bash: StandardOutput.write(line: BashWords.joined(script))
         case .zsh: StandardOutput.write(line: script)
         case .fish: StandardOutput.write(line: Self.knowingACursor(script))
         }
@@ -68,6 +70,26 @@ enum LiveNames {
             interface.actions.isEmpty
                 ? ["\(interface.name)/"] : interface.actions.map { "\(interface.name)/\($0.name)" }
         }
+    }
+
+    /// The params of the action that the line calls: `key=` for those that it doesn't have yet, and
+    /// `key=value` where the action's contract lists the values.
+    static let params = CompletionKind.custom { words, _, _ in
+        guard
+            let destination = words.drop(while: { $0 != "call" }).first(where: {
+                $0.contains("/") && !$0.hasPrefix("-")
+            }),
+            let connection = try? choice(in: words).connect(patience: patience),
+            let (contract, action) = ContractSource.contract(ofAction: destination, connection),
+            let members = contract.action(action)?.params?.members(in: contract)
+        else { return [] }
+        return members.properties.filter { isPlain($0.name) }.flatMap { property -> [String] in
+            let start = "\(property.name)="
+            // The last word is the one that is being typed.
+            guard !words.dropLast().contains(where: { $0.hasPrefix(start) }) else { return [] }
+            guard words.last?.hasPrefix(start) == true else { return [start] }
+            return property.schema.values(in: contract).filter(isPlain).map { start + $0 }
+        }.map(written)
     }
 
     /// URLs up to their first parameter or rest.
@@ -153,7 +175,7 @@ extension JSON {
 /// Bash takes a colon for the end of a word, so the argument parser's script would see a URL as
 /// three words. This joins the words first, and then removes from each completion the part that
 /// bash already has.
-enum BashColons {
+enum BashWords {
     private static let registration = "complete -o filenames -F _strata strata"
 
     /// Returns the parser's script, with a function that joins words before it runs.
@@ -163,11 +185,12 @@ enum BashColons {
     }
 
     private static let wrapper = #"""
-        _strata_joining_colons() {
+        _strata_joining_words() {
             local -a words=()
             local -i index number=-1 current=0
             for index in "${!COMP_WORDS[@]}"; do
-                if [[ ${number} -ge 0 && (${COMP_WORDS[index]} == :* || ${words[number]} == *:) ]]; then
+                if [[ ${number} -ge 0 && (${COMP_WORDS[index]} == :* || ${words[number]} == *:
+                    || (${words[number]} != -* && (${COMP_WORDS[index]} == =* || ${words[number]} == *=))) ]]; then
                     words[number]+=${COMP_WORDS[index]}
                 else
                     words[++number]=${COMP_WORDS[index]}
@@ -178,10 +201,12 @@ enum BashColons {
             local -i COMP_CWORD=${current}
             local word=${COMP_WORDS[COMP_CWORD]}
             _strata "${1}" "${word}" "${COMP_WORDS[COMP_CWORD - 1]}"
-            local before=${word%"${word##*:}"}
+            local before=${word%"${word##*[:=]}"}
             for index in "${!COMPREPLY[@]}"; do COMPREPLY[index]=${COMPREPLY[index]#"${before}"}; done
+            [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
+            return 0
         }
 
-        complete -o filenames -F _strata_joining_colons strata
+        complete -o filenames -F _strata_joining_words strata
         """#
 }

@@ -7,6 +7,9 @@ import StrataSymbols
 
 /// Where a command gets contracts from: a running bus, or the programs of a manifest.
 enum ContractSource {
+    /// How long the bus may take to answer a question that can be left open, in milliseconds.
+    private static let patience: UInt64 = 500
+
     /// The manifest that is asked if no bus runs: the one that `strata up` runs here.
     private static let manifest = "strata.yaml"
 
@@ -54,6 +57,29 @@ enum ContractSource {
             throw Failure(
                 .answer, "the contracts of \(module) can't be understood: \(Printable.line(error.description))")
         }
+    }
+
+    /// Asks the module that provides an interface for its contract. Nil if it has none, or doesn't
+    /// answer at once: a module that hangs mustn't keep a command from going on.
+    static func contract(of interface: InterfaceRow, _ connection: CommandClient) -> Contract? {
+        guard mayHaveContract(interface.name, connection),
+            let contracts = try? contracts(of: interface.module, connection, deadline: patience)
+        else { return nil }
+        return contracts.provides.first { $0.subject.name == interface.name }
+    }
+
+    private static func mayHaveContract(_ interface: String, _ connection: CommandClient) -> Bool {
+        !Name.isReserved(interface) && connection.welcome.features.contains(BrokerFeature.contracts)
+    }
+
+    /// Returns the contract of the interface that a call's destination names, and the action's name.
+    static func contract(ofAction destination: String, _ connection: CommandClient) -> (Contract, String)? {
+        guard let slash = destination.firstIndex(of: "/") else { return nil }
+        let interface = Name.withoutRouterSuffix(String(destination[..<slash].prefix { $0 != "#" }))
+        guard mayHaveContract(interface, connection), let rows = try? connection.interfaces(patience: patience),
+            let row = rows.first(where: { $0.name == interface }), let contract = contract(of: row, connection)
+        else { return nil }
+        return (contract, String(destination[slash...].dropFirst()))
     }
 
     private static func described(_ interface: String, _ path: String, _ graph: SymbolGraph?) throws -> Contract {

@@ -26,34 +26,11 @@ struct CommandCompletionTests {
         _ words: String..., socket: String, _ variables: [String: String] = [:]
     ) throws -> Set<String> {
         for _ in 0..<20 {
-            let offered = try offeredAtOnce(words, socket: socket, variables)
+            let offered = try BashCompletion.offered(
+                words, variables.merging(["STRATA_SOCKET": socket]) { given, _ in given })
             if !offered.isEmpty { return offered }
         }
         return []
-    }
-
-    /// Returns what bash offers for the last word. The words are split at colons, as bash does
-    /// it.
-    private func offeredAtOnce(
-        _ words: [String], socket: String, _ variables: [String: String] = [:]
-    ) throws -> Set<String> {
-        let strata = try BuiltExecutable.path("strata")
-        let bash = try ChildProgram(
-            "/bin/bash",
-            [
-                "--norc", "-c",
-                """
-                source <("$0" completions bash) || exit 9
-                function=$(complete -p strata); function=${function##*-F }; function=${function%% *}
-                COMP_WORDS=("$0" "${@:2}") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
-                "$function" strata "${!#}" "${COMP_WORDS[COMP_CWORD - 1]}"
-                printf '%s\\n' "${COMPREPLY[@]}"
-                """,
-                strata,
-            ] + words, environment: variables.merging(["STRATA_SOCKET": socket]) { given, _ in given })
-        let end = try bash.wait()
-        try #require(end == .exit(0), "\(bash.outputText)")
-        return Set(bash.outputText.split(separator: "\n").map(String.init))
     }
 
     private func onBus(_ test: (String) throws -> Void) throws {
@@ -183,7 +160,7 @@ struct CommandCompletionTests {
 
     @Test func withoutABusNothingIsOfferedOrSaid() throws {
         for command in ["stop", "call", "open", "emit", "notify", "run"] {
-            let offered = try offeredAtOnce(["strata", command, ""], socket: "/nowhere")
+            let offered = try BashCompletion.offered(["strata", command, ""], ["STRATA_SOCKET": "/nowhere"])
             #expect(offered.filter { !$0.hasPrefix("-") }.isEmpty)
         }
     }
@@ -193,7 +170,7 @@ struct CommandCompletionTests {
         let bus = FakeBus(at: "\(folder.path)/bus.sock") { _ in [] }
         defer { bus.close() }
         let begun = ContinuousClock.now
-        let offered = try offeredAtOnce(["strata", "call", ""], socket: bus.path)
+        let offered = try BashCompletion.offered(["strata", "call", ""], ["STRATA_SOCKET": bus.path])
         #expect(offered.filter { !$0.hasPrefix("-") }.isEmpty)
         // Without a limit of its own, it would have that of a request: 30 s and more.
         #expect(ContinuousClock.now - begun < .seconds(30))

@@ -191,10 +191,10 @@ final class TemporaryFolder: Sendable {
 func strata(
     _ arguments: String..., input: String = "", environment: [String: String] = [:],
     output: CommandRun.Output = .pipe, started: @escaping @Sendable (Int32) -> Void = { _ in },
-    script: @escaping FakeBus.Script
+    features: [String] = [], script: @escaping FakeBus.Script
 ) async throws -> (run: CommandRun, asked: [FakeBus.Asked]) {
     let folder = try TemporaryFolder()
-    let bus = FakeBus(at: "\(folder.path)/bus.sock", script: script)
+    let bus = FakeBus(at: "\(folder.path)/bus.sock", features: features, script: script)
     defer { bus.close() }
     let variables = environment.merging(["STRATA_SOCKET": bus.path]) { given, _ in given }
     let run = try await CommandRun.of(

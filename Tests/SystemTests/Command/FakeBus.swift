@@ -46,14 +46,16 @@ final class FakeBus: Sendable {
     /// The requests so far, without hello.
     var asked: [Asked] { log.withLock { $0 } }
 
-    init(at path: String, schemes: [String] = ["app"], script: @escaping Script) {
+    init(
+        at path: String, schemes: [String] = ["app"], features: [String] = [], script: @escaping Script
+    ) {
         self.path = path
         wakeUp = Mutex(nil)
         let ready = DispatchSemaphore(value: 0)
         Thread.detachNewThread { [self] in
             do {
                 let loop = try Loop()
-                let service = try FakeService(loop, path: path, schemes: schemes) { asked in
+                let service = try FakeService(loop, path: path, schemes: schemes, features: features) { asked in
                     self.log.withLock { $0.append(asked) }
                     return script(asked)
                 }
@@ -84,13 +86,18 @@ final class FakeBus: Sendable {
 private final class FakeService {
     private let loop: Loop
     private let schemes: [String]
+    private let features: [String]
     private let answer: (FakeBus.Asked) -> [FakeBus.Said]
     private var listener: Listener?
     private var channels: [FrameChannel] = []
 
-    init(_ loop: Loop, path: String, schemes: [String], answer: @escaping (FakeBus.Asked) -> [FakeBus.Said]) throws {
+    init(
+        _ loop: Loop, path: String, schemes: [String], features: [String],
+        answer: @escaping (FakeBus.Asked) -> [FakeBus.Said]
+    ) throws {
         self.loop = loop
         self.schemes = schemes
+        self.features = features
         self.answer = answer
         listener = try Listener(loop, path: path) { [unowned self] in accept($0) }
     }
@@ -119,11 +126,12 @@ private final class FakeService {
             meta: header.meta.text, trace: header.trace.text, body: body.text)
         if asked.to == "bus/hello" {
             let known = schemes.map { "\"\($0)\"" }.joined(separator: ",")
+            let abilities = features.map { "\"\($0)\"" }.joined(separator: ",")
             say(
                 .reply(
                     """
                     {"app":"fake","levels":["basic","middle","topout"],"schemes":[\(known)],\
-                    "limits":{"frame":16777216,"header":16384}}
+                    "limits":{"frame":16777216,"header":16384},"features":[\(abilities)]}
                     """), id, channel)
             return
         }
