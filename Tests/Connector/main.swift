@@ -5,19 +5,20 @@ import Glibc
 //
 //     StrataConnector PATH [USER]           connects descriptor 3, a socket that it shares with
 //                                           the test, and the test speaks on it
+//     StrataConnector --listen PATH USER    listens, and accepts nothing
 //     StrataConnector --flood PATH USER N   holds N silent connections, and reopens each one
 //                                           that is closed
 
-func connect(_ descriptor: Int32, to path: String) -> Bool {
+func address<Result>(_ path: String, _ use: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
     return withUnsafePointer(to: &address) { address in
-        address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-        }
+        address.withMemoryRebound(to: sockaddr.self, capacity: 1) { use($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
     }
 }
+
+func connect(_ descriptor: Int32, to path: String) -> Bool { address(path) { connect(descriptor, $0, $1) == 0 } }
 
 func become(_ user: String) {
     guard let user = UInt32(user), geteuid() == user || setgid(user) == 0 && setuid(user) == 0 else { exit(1) }
@@ -53,6 +54,13 @@ let words = CommandLine.arguments
 if words[1] == "--flood" {
     become(words[3])
     flood(words[2], Int(words[4])!)  // because a test gives a number
+} else if words[1] == "--listen" {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    let isBound = address(words[2]) { bind(descriptor, $0, $1) == 0 }
+    become(words[3])
+    say(isBound && listen(descriptor, 1) == 0)
+    var watched = output
+    while poll(&watched, 1, -1) < 0 {}
 } else {
     if words.count > 2 { become(words[2]) }
     let isDone = connect(3, to: words[1])

@@ -11,7 +11,8 @@ extension Broker {
         for path in paths {
             do throws(OtherAppSocket.Problem) {
                 let isShared = if case .name = app.place { user != bus.user } else { false }
-                let found = try OtherAppSocket.connect(path, user: user, isShared: isShared)
+                let socket = try OtherAppSocket(path, user: user, isShared: isShared, own: listener?.path)
+                let found = try socket.connect()
                 return try attend(found.descriptor, found.listener)
             } catch {
                 problems.append("\(path): \(error.message)")

@@ -33,9 +33,9 @@ struct OtherAppSocketTests {
     }
 
     /// Returns the reason why a socket isn't used; nil if it is.
-    private func problem(_ path: String, user: UInt32 = geteuid()) -> String? {
+    private func problem(_ path: String, user: UInt32 = geteuid(), own: String? = nil) -> String? {
         do {
-            let found = try OtherAppSocket.connect(path, user: user, isShared: true)
+            let found = try OtherAppSocket(path, user: user, isShared: true, own: own).connect()
             #expect(found.listener.pid == getpid() && found.listener.uid == geteuid())
             close(found.descriptor)
             return nil
@@ -59,11 +59,57 @@ struct OtherAppSocketTests {
         var open: [Int32] = []
         defer { for descriptor in open { close(descriptor) } }
         // The backlog of 0 takes one connection.
-        while open.count < 8, let found = try? OtherAppSocket.connect(app.path, user: geteuid(), isShared: true) {
-            open.append(found.descriptor)
-        }
+        while open.count < 8, let descriptor = try? connect(app.path) { open.append(descriptor) }
         #expect(open.count < 8)
         #expect(problem(app.path) == "too many connections wait for it")
+    }
+
+    private func connect(_ path: String) throws -> Int32 {
+        try OtherAppSocket(path, user: geteuid(), isShared: true, own: nil).connect().descriptor
+    }
+
+    /// Whoever has the path by then, the socket that was looked at is connected to, or none.
+    @Test(.promise("1.20")) func aSocketThatIsReplacedAfterTheLookIsNotConnectedTo() throws {
+        let (app, other) = (try App(), try App())
+        app.listen()
+        other.listen()
+        let found = try OtherAppSocket(app.path, user: geteuid(), isShared: true, own: nil)
+        #expect(rename(other.path, app.path) == 0)
+        let connected = try found.connect().descriptor
+        defer { close(connected) }
+        let accepted = accept(app.descriptor, nil, nil)
+        #expect(accepted >= 0)
+        close(accepted)
+        _ = fcntl(other.descriptor, F_SETFL, O_NONBLOCK)
+        #expect(accept(other.descriptor, nil, nil) == -1 && errno == EAGAIN)
+        // Nor is a folder that takes the place of its folder.
+        let second = try OtherAppSocket(app.path, user: geteuid(), isShared: true, own: nil)
+        #expect(rename(app.folder.path, "\(app.folder.path)-moved") == 0)
+        mkdir(app.folder.path, 0o700)
+        defer {
+            unlink("\(app.folder.path)-moved/catalog.sock")
+            rmdir("\(app.folder.path)-moved")
+        }
+        let again = try second.connect().descriptor
+        defer { close(again) }
+        let taken = accept(other.descriptor, nil, nil)
+        #expect(taken >= 0)
+        close(taken)
+    }
+
+    @Test(.promise("1.21")) func theAppsOwnSocketIsRefusedByWhicheverPath() throws {
+        let app = try App()
+        app.listen()
+        let folder = try TemporaryFolder()
+        link(app.path, "\(folder.path)/catalog.sock")
+        let reason = "it is this app's own socket, whose URLs have the manifest's schemes and need no opens"
+        for path in [app.path, "\(app.folder.path)//catalog.sock", "\(folder.path)/catalog.sock"] {
+            #expect(problem(path, own: app.path) == reason)
+        }
+        let other = try App()
+        other.listen()
+        #expect(problem(other.path, own: app.path) == nil)
+        #expect(problem(app.path, own: "/nowhere/nothing.sock") == nil)
     }
 
     @Test(.promise("1.20"), arguments: [0o770, 0o702, 0o1777] as [mode_t])

@@ -88,16 +88,55 @@ struct TwoAppsTests {
         }
     }
 
-    /// An app that opens a URL of its own through its own socket is one of those that it lists.
-    @Test(.promise("9.40")) func anAppMayOpenItsOwnPublicURLs() throws {
+    @Test(.promise("1.20")) func aLinkToASocketIsNotFollowed() throws {
         let folder = try TemporaryFolder()
-        var table = Self.catalog()
-        table.modules[0].opens = [.init(scheme: "self", app: OtherApp(.socket("\(folder.path)/bus")))]
-        try TestBus.run(table) { bus in
-            symlink(bus.path, "\(folder.path)/bus")
+        try TestBus.run(Self.catalog()) { catalog in
+            symlink(catalog.path, "\(folder.path)/bus")
+            symlink(catalog.folder, "\(folder.path)/folder")
+            for (path, reason) in [("bus", "it isn't a socket"), ("folder/bus", "its folder is a link")] {
+                try TestBus.run(Self.shop("\(folder.path)/\(path)")) { bus in
+                    let shop = try bus.module("Shop")
+                    let error = try shop.expectError(to: try shop.open("catalog://item/7"), "unavailable", ran: "no")
+                    #expect(error.message.contains(reason), "\(error.message)")
+                }
+            }
+        }
+    }
+
+    /// Without a launcher, nothing else would keep an app from being its own other app.
+    @Test(.promise("1.21")) func anAppsOwnSocketIsNoOtherApps() throws {
+        try TestBus.run(Self.catalog()) { bus in
+            var table = Self.catalog()
+            table.modules[0].opens = [.init(scheme: "self", app: OtherApp(.socket(bus.path)))]
             let owner = try bus.module("Catalog", ["interfaces": ["Catalog": [:]]])
-            // A link isn't followed.
-            try owner.expectError(to: try owner.open("self://item/7"), "unavailable", ran: "no")
+            _ = try bus.reload(table)
+            let error = try owner.expectError(to: try owner.open("self://item/7"), "unavailable", ran: "no")
+            #expect(error.message.contains("\(bus.path): it is this app's own socket"), "\(error.message)")
+            let can = try owner.asked("bus/canOpen", ["url": "self://item/7"])
+            #expect(can == ["open": false, "reason": "unavailable"])
+            #expect(try bus.operator().asked("bus/stats")["counters"]?["badFrames"] == 0)
+        }
+    }
+
+    /// The kernel says who listens, whoever made the socket's file.
+    @Test(.promise("1.20"), .enabled(if: geteuid() == 0, "only root can listen as another user"))
+    func aListenerOfAnotherUserIsRefused() throws {
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/bus"
+        let (user, other) = TestBus.others
+        let listener = try ChildProgram(try BuiltExecutable.path("StrataConnector"), ["--listen", path, "\(other)"])
+        try #require(listener.firstLine() == "yes", "\(listener.outputText)")
+        defer { listener.kill() }
+        chown(folder.path, user, gid_t.max)
+        chown(path, user, gid_t.max)
+        for (user, reason) in [
+            (user, "user \(other) listens on it, not \(user)"), (other, "its folder belongs to user"),
+        ] {
+            try TestBus.run(Self.shop(path, user: user)) { bus in
+                let shop = try bus.module("Shop")
+                let error = try shop.expectError(to: try shop.open("catalog://item/7"), "unavailable", ran: "no")
+                #expect(error.message.contains(reason), "\(error.message)")
+            }
         }
     }
 }
