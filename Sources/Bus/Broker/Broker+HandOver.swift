@@ -138,7 +138,7 @@ extension Broker {
         }
         let connection = Connection(
             number: state.number, socket: socket, credentials: state.credentials,
-            limits: state.role == .none ? bus.helloLimits : bus.frameLimits, pool: bus.pool, outbox: outbox)
+            limits: state.life.isOpen ? bus.frameLimits : bus.helloLimits, pool: bus.pool, outbox: outbox)
         state.kept.withPieces { pieces in for piece in pieces { connection.assembler.keep(piece) } }
         connection.assemblyDeadline = state.assemblyDeadline
         connection.isAssemblyTimed = state.assemblyDeadline != 0

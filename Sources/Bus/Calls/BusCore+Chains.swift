@@ -69,7 +69,14 @@ extension BusCore {
         if let root = error.root { return calls.set(root, of: parent) }
         let module =
             (callee ?? server(of: call))?.displayName ?? call.pointee.waitsFor?.takeUnretainedValue().name ?? "bus"
-        calls.set(BusError.Root(error.code, error.message, module: module, path: asked(call)), of: parent)
+        calls.set(BusError.Root(error.code, error.message, module: module, path: path(of: call)), of: parent)
+    }
+
+    /// What a root says that an open request asked for; nil for a URL of another app, which became no
+    /// call here. No interface's name has a colon.
+    private func path(of call: CallPointer) -> String? {
+        let asked = asked(call)
+        return call.pointee.kind == .call && asked.hasPrefix("app:") ? nil : asked
     }
 
     /// Whether a call lacks a root, and its own error would tell it.

@@ -38,7 +38,7 @@ extension BusCore {
 
     private func send(_ call: CallPointer, _ request: Request, to app: OtherApp, from peer: Peer) {
         if routes.actionNames.isFull { sweepActionNames() }
-        call.pointee.action = routes.actionNames.number(of: app.text)
+        call.pointee.action = routes.actionNames.number(of: request.url.isEmpty ? "bus/canOpen" : app.text)
         do throws(BusError) {
             let link = try link(to: app)
             if link.limits != nil { return try deliver(call, request, on: link) }
@@ -61,10 +61,11 @@ extension BusCore {
             HeaderWriter.room(request.to) + request.trace.count + request.meta.count + HeaderWriter.overhead / 2
         let escapes = request.to.count { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
         let header = request.to.count + escapes + request.trace.count + request.meta.count + HeaderWriter.overhead / 2
+        let frame = header + request.body.count + 4
         try require(
-            header <= limits.header && header + request.body.count + 4 <= limits.frame, .badURL,
-            "the URL makes a header of up to \(header) bytes, and \(link.app.text) takes \(limits.header): use a shorter one, or "
-                + "less meta")
+            header <= limits.header && frame <= limits.frame, .badURL,
+            "the URL makes a header of up to \(header) bytes in a frame of \(frame), and \(link.app.text) takes "
+                + "\(limits.header) in \(limits.frame): use a shorter URL, or less meta")
         let count = request.body.count + room
         try require(
             fitsRequest(count, peer, new: count), .overloaded,
@@ -92,19 +93,17 @@ extension BusCore {
     /// Returns the link to another app, and connects it if there is none.
     private func link(to app: OtherApp) throws(BusError) -> Link {
         if let link = links.find(app) { return link }
-        if links.links.count >= LinkTable.most {
-            guard let idle = links.longestIdle else {
-                throw BusError(
-                    .overloaded, "\(LinkTable.most) other apps serve requests, the most at once: try again later")
-            }
-            links.remove(idle)
-            event.add(.close(idle.peer))
-        }
+        let surplus = try surplusLink()
         try require(
-            connections.count < mostConnections - Self.keptConnections, .overloaded,
+            connections.count - (surplus == nil ? 0 : 1) < mostConnections - Self.keptConnections, .overloaded,
             "the last \(Self.keptConnections) of \(mostConnections) connections are kept for operators and the launcher"
         )
         let peer = try host.connect(to: app)
+        // Only now, so that no app that can't be reached costs another one its connection.
+        if let surplus {
+            links.remove(surplus)
+            event.add(.close(surplus.peer))
+        }
         let link = Link(app, peer)
         links.add(link)
         peer.setOtherApp(app.text)
@@ -121,15 +120,27 @@ extension BusCore {
         return link
     }
 
+    /// Returns the link that makes room for another one; nil if there is room.
+    private func surplusLink() throws(BusError) -> Link? {
+        guard links.links.count >= LinkTable.most else { return nil }
+        guard let idle = links.longestIdle else {
+            throw BusError(
+                .overloaded, "\(LinkTable.most) other apps serve requests, the most at once: try again later")
+        }
+        return idle
+    }
+
     /// Takes the answer to this broker's hello.
     func greeted(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, by peer: Peer) {
-        guard let link = links.find(peer) else { return event.add(.close(peer)) }
+        // Frames that follow a refusal mean nothing.
+        guard let link = links.find(peer) else { return }
         guard header.kind == .reply, header.id == Self.helloID, !header.more, let limits = Self.limits(body) else {
             if header.kind == .error {
                 link.said(header.code.text, header.message.text)
             } else {
                 link.said("bad-frame", "its answer to hello can't be understood")
             }
+            linkEnded(peer)
             return event.add(.close(peer))
         }
         link.greeted(limits)
@@ -178,21 +189,22 @@ extension BusCore {
     }
 
     /// Ends what waits for a link that has closed or was ended.
-    func linkEnded(_ peer: Peer) {
+    /// - Parameter error: the error that this broker ended it with; nil if it didn't.
+    func linkEnded(_ peer: Peer, with error: BusError? = nil) {
         guard let link = links.find(peer) else { return }
         links.remove(link)
+        let reason =
+            error.map { "this broker ended it with \($0.code): \($0.message)" }
+            ?? (link.lastWord.isEmpty ? "it closed it" : link.lastWord)
         for call in link.takeWaiting() {
-            fail(call, .unavailable, "\(link.app.text) did not take this app's connection: \(lastWord(of: link))")
+            fail(call, .unavailable, "\(link.app.text) did not take this app's connection: \(reason)")
         }
     }
-
-    private func lastWord(of link: Link) -> String { link.lastWord.isEmpty ? "it closed it" : link.lastWord }
 
     /// Ends the links that no row wants any more.
     func endFormerLinks() {
         let wanted = table.otherApps
         for link in links.links where !wanted.contains(link.app) {
-            link.said("shutting-down", "the manifest of \(table.app) doesn't list it any more")
             end(link.peer, .shuttingDown, "the manifest of \(table.app) doesn't list \(link.app.text) any more")
         }
     }

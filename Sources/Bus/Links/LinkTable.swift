@@ -1,11 +1,11 @@
 import StrataCore
 
 /// The connections to other apps' brokers, which serve those apps' URLs: one for each app.
-struct LinkTable {
+package struct LinkTable {
     /// The most links at once. For one more, the one that has been idle longest is closed.
-    static let most = 16
+    package static let most = 16
     /// How long a link stays without an open request, in milliseconds.
-    static let idleTime: UInt64 = 60_000
+    package static let idleTime: UInt64 = 60_000
     /// The bytes of the other broker's last word that are kept.
     static let longestWord = 256
 
@@ -63,8 +63,10 @@ final class Link {
 
     func greeted(_ limits: FrameLimits) { self.limits = limits }
 
+    /// Notes an error of the other broker, which may lack both.
     func said(_ code: String, _ message: String) {
-        lastWord = BusError(.failed, "\(code): \(message)").shortened(to: LinkTable.longestWord).message
+        let word = "\(code.isEmpty ? "failed" : code): \(message.isEmpty ? "it gave no message" : message)"
+        lastWord = BusError(.failed, word).shortened(to: LinkTable.longestWord).message
     }
 }
 

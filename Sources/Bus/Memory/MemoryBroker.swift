@@ -14,10 +14,10 @@ package final class MemoryBroker {
     /// Connections that are closed or ended once everything that they have sent is handled.
     private var heardOut: [MemoryConnection] = []
     private let buffer = ReadBuffer()
-    /// Whether other apps can be reached, which the owner then plays.
-    package var hasOtherApps = false
-    /// The pipes to other apps, in the order in which the bus connected to them.
-    package private(set) var linked: [MemoryPipe] = []
+    /// Asked whether another app can be reached, which the owner then plays.
+    package var reaches: (OtherApp) -> Bool = { _ in false }
+    /// The connections to other apps, in the order in which the bus made them.
+    package private(set) var linked: [(app: OtherApp, number: UInt64, pipe: MemoryPipe)] = []
     package private(set) var isListening = true
     package private(set) var hasEnded = false
     /// The time in nanoseconds. The bus never sees the time 0.
@@ -354,7 +354,8 @@ package final class MemoryBroker {
         [
             ("connections", bus.connections.count), ("open requests", bus.calls.count),
             ("bytes that wait", bus.pool.waiting), ("bytes of requests that are held", bus.calls.heldBytes),
-            ("instances", bus.instances.count), ("calls whose parents ended", bus.calls.orphanCount),
+            ("instances", bus.instances.count), ("links", bus.links.links.count),
+            ("calls whose parents ended", bus.calls.orphanCount),
             ("connections without hello", bus.connections.pools.known.count + bus.connections.pools.others.count),
         ].filter { $0.1 != 0 }
     }
@@ -378,11 +379,11 @@ extension MemoryBroker: BusHost {
     func isAlive(_ process: ProcessIdentity) -> Bool { processes.living(process.pid) == process }
 
     func connect(to app: OtherApp) throws(BusError) -> Peer {
-        guard hasOtherApps else { throw BusError(.unavailable, "\(app.text) can't be reached: no other app is there") }
+        guard reaches(app) else { throw BusError(.unavailable, "\(app.text) can't be reached: no other app is there") }
         let listener = PeerCredentials(pid: processes.broker.pid, uid: app.user ?? bus.user, gid: 0, seenAt: 0)
         let connection = MemoryConnection(bus.connections.next, listener, bus)
         connections.append(connection)
-        linked.append(connection.pipe)
+        linked.append((app, connection.number, connection.pipe))
         return connection
     }
 

@@ -28,7 +28,7 @@ package final class MemoryConnection: Peer {
         pipe = former.pipe
         bytesRead = former.bytesRead
         assembler = FrameAssembler(
-            limits: state.role == .none ? bus.helloLimits : bus.frameLimits, bus.pool.reclaimer)
+            limits: state.life.isOpen ? bus.frameLimits : bus.helloLimits, bus.pool.reclaimer)
         super.init(number: state.number, credentials: state.credentials, outbox: outbox)
         state.kept.withPieces { pieces in for piece in pieces { assembler.keep(piece) } }
         assemblyDeadline = state.assemblyDeadline

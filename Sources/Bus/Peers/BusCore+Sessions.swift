@@ -27,7 +27,7 @@ extension BusCore {
         // The peer counts as ended first, so that its own requests get no answers.
         move(peer, .ended)
         if wasOpen { endSession(peer, reason: error.code.rawValue) }
-        if peer.role == .link { linkEnded(peer) }
+        if peer.role == .link { linkEnded(peer, with: error) }
         if dropsQueued { peer.outbox.removeNotBegun() }
         writeError(peer, id: id, error)
         cancelAlarms(of: peer)

@@ -25,7 +25,7 @@ package class MemoryBus {
     /// Returns the other app's end of the bus's connection with that index.
     final func otherApp(_ index: Int) -> (any PeerLink)? {
         work()
-        return index < broker.linked.count ? MemoryLink(self, broker.linked[index]) : nil
+        return index < broker.linked.count ? MemoryLink(self, broker.linked[index].pipe) : nil
     }
 
     /// Starts another broker, after the first one has ended.

@@ -224,7 +224,7 @@ public class TestBus {
     }
 
     /// Makes other apps reachable on a bus in memory; `otherApp` plays them.
-    package func reachesOtherApps(_ reaches: Bool = true) { memory?.broker.hasOtherApps = reaches }
+    package func reachesOtherApps(_ reaches: Bool = true) { memory?.broker.reaches = { _ in reaches } }
 
     /// Returns the other app at the end of the connection that the bus made to one: its first, or the
     /// one with that index.

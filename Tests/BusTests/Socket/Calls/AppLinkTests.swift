@@ -2,39 +2,11 @@ import StrataCore
 import StrataTesting
 import Testing
 
-@testable import StrataBus
 @testable import StrataTesting
 
 /// The protocol's section 9: URLs of other apps. The tests play the other app's broker.
 @Suite(.timeLimit(.hang))
-struct AppLinkTests {
-    private static let catalog = OtherApp(.name("catalog"))
-
-    private static func table(_ schemes: [String: OtherApp] = ["catalog": catalog]) -> AppTable {
-        .testing(
-            .manual("Shop", provides: ["Shop"]) { row in
-                row.opens = schemes.sorted { $0.key < $1.key }.map { .init(scheme: $0.key, app: $0.value) }
-            }, .manual("Other"))
-    }
-
-    /// Runs a test on a bus in memory: the test plays the app that the bus connects to.
-    private static func run(_ table: AppTable = table(), _ test: (TestBus) throws -> Void) throws {
-        try TestBus(table, MemoryBus(table, isLaunched: false)).run { bus in
-            bus.reachesOtherApps()
-            try test(bus)
-        }
-    }
-
-    /// Takes the bus's hello, and answers it.
-    private static func greeted(_ bus: TestBus, _ index: Int = 0, header: Int64 = 16_384) throws -> RawPeer {
-        let app = try bus.otherApp(index)
-        let hello = try app.expect(
-            ["kind": "call", "to": "bus/hello"], body: ["protocol": 1, "role": "app", "app": "test"])
-        try app.expectNothing(within: bus)
-        try app.reply(to: hello, ["app": "any", "limits": ["frame": 1_048_576, "header": .integer(header)]])
-        return app
-    }
-
+struct AppLinkTests: AppLinkSuite {
     @Test(.promise("9.40")) func anOpenOfAListedSchemeGoesToTheOtherApp() throws {
         try Self.run { bus in
             let shop = try bus.provider("Shop", "Shop")
@@ -214,27 +186,6 @@ struct AppLinkTests {
         }
     }
 
-    @Test(.promise("9.44")) func atMost16AppsAreConnectedAtOnce() throws {
-        let apps = Dictionary(uniqueKeysWithValues: (0...16).map { ("s\($0)", OtherApp(.name("s\($0)"))) })
-        try Self.run(Self.table(apps)) { bus in
-            let shop = try bus.provider("Shop", "Shop")
-            var opens: [(peer: RawPeer, frame: ReceivedFrame, id: UInt64)] = []
-            for index in 0..<16 {
-                let id = try shop.open("s\(index)://a")
-                let app = try Self.greeted(bus, index)
-                opens.append((app, try app.expect(["kind": "open"]), id))
-            }
-            try shop.expectError(to: try shop.open("s16://a"), "overloaded", ran: "no")
-            try opens[3].peer.reply(to: opens[3].frame)
-            try shop.expectReply(to: opens[3].id)
-            let id = try shop.open("s16://a")
-            try opens[3].peer.expectEnd()
-            let app = try Self.greeted(bus, 16)
-            try app.reply(to: try app.expect(["kind": "open"]))
-            try shop.expectReply(to: id)
-        }
-    }
-
     @Test(.promise("9.40", "10.32")) func aReplacedBrokerKeepsItsLinks() throws {
         let second = OtherApp(.socket("/run/second"), user: 7)
         try Self.run(Self.table(["catalog": Self.catalog, "second": second])) { bus in
@@ -273,12 +224,5 @@ struct AppLinkTests {
             try app.expectEnd("shutting-down")
             try shop.expectError(to: try shop.open("catalog://a"), "unknown-scheme", ran: "no")
         }
-    }
-}
-
-extension RawPeer {
-    /// Expects that nothing has come, without a round trip: the bus answers nothing on a link.
-    fileprivate func expectNothing(within bus: TestBus) throws {
-        #expect(try nextIfAny(within: .milliseconds(1)) == nil)
     }
 }
