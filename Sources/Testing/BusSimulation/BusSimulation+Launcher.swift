@@ -12,7 +12,7 @@ extension BusSimulation {
         guard let launcher, app.modules[place].row.start != .manual else { return }
         let pid = Int32(1_000 + referee.sessions.count)
         let token = "t\(pid)"
-        referee.starts.launcherSpoke(of: place)
+        referee.starts.spoken[referee.requests.count] = place
         broker.processes.start(pid, parent: launcher.pid)
         order(
             launcher, "vouch",
@@ -28,7 +28,7 @@ extension BusSimulation {
         session.pipe.close()
         guard let launcher else { return }
         let state = ["restarting", "absent", "failed"][choice % 3]
-        referee.starts.launcherSpoke(of: place)
+        referee.starts.spoken[referee.requests.count] = place
         order(launcher, "moduleState", #"{"module":"\#(session.name)","state":"\#(state)","reason":"it was killed"}"#)
     }
 

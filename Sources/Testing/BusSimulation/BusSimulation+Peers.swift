@@ -3,6 +3,8 @@ import StrataCore
 /// What peers do and send.
 extension BusSimulation {
     func act(_ step: SimulationStep, _ session: SimulatedSession) {
+        // Another app asks for little, because a request before its answer to hello ends the connection.
+        if session.isLink, step.kind.isRequest, step.a & 7 > 0 { return answer(step, session) }
         switch step.kind {
         case .stall: session.isStalled = step.a & 1 == 1
         case .hangUp:
@@ -34,8 +36,10 @@ extension BusSimulation {
         session.pipe.take { _ in }
         let frames = session.inbox
         session.inbox = []
-        for frame in frames where frame.kind == .call || frame.kind == .notice && frame.id != 0 {
-            if frame.to.hasPrefix("launcher/") {
+        for frame in frames where frame.kind == .call || frame.kind == .open || frame.kind == .notice && frame.id != 0 {
+            if frame.to == "bus/hello" {
+                answerHello(frame, session)
+            } else if frame.to.hasPrefix("launcher/") {
                 obey(frame, session)
             } else if frame.to == "module/event" {
                 let answer = ["true", "false", "7"][Int(frame.id >> 22) % 3]
@@ -60,10 +64,11 @@ extension BusSimulation {
             } else if frame.from == "bus" {
                 judge(frame, session)
             } else {
-                let served = SimulatedSession.Served(id: frame.id, request: frame.number(), to: frame.to)
-                switch (Int(frame.id >> 20) &+ frame.number()) % 4 {
+                let number = session.isLink ? SimulatedLink.number(in: frame) : frame.number()
+                let served = SimulatedSession.Served(id: frame.id, request: number, to: frame.to)
+                switch (Int(frame.id >> 20) &+ number) % 4 {
                 case 0: reply(to: served, session)
-                case 1: fail(served, session, choice: frame.number())
+                case 1: fail(served, session, choice: number)
                 default: session.pending.append(served)
                 }
             }
@@ -84,6 +89,10 @@ extension BusSimulation {
     private func answer(_ step: SimulationStep, _ session: SimulatedSession) {
         guard !session.pending.isEmpty else { return }
         let place = step.a % session.pending.count
+        if session.pending[place].to == "bus/hello" {
+            session.pending.remove(at: place)
+            return greet(session, step.kind == .fail ? .refusal : step.kind == .partial ? .nonsense : .welcome)
+        }
         if step.kind == .partial {
             let number = newAnswer()
             let served = session.pending[place]
@@ -92,7 +101,11 @@ extension BusSimulation {
                 .answer(serving: served.id, request: served.request, .init(kind: .partial, number: number)))
         }
         let served = session.pending.remove(at: place)
-        if step.kind == .reply { reply(to: served, session) } else { fail(served, session, choice: step.b) }
+        if step.kind == .reply || step.kind.isRequest {
+            reply(to: served, session)
+        } else {
+            fail(served, session, choice: step.b)
+        }
     }
 
     private func reply(to served: SimulatedSession.Served, _ session: SimulatedSession) {
@@ -111,7 +124,9 @@ extension BusSimulation {
     ]
 
     private func fail(_ served: SimulatedSession.Served, _ session: SimulatedSession, choice: Int) {
-        let error = Self.errors[choice % Self.errors.count]
+        var error = Self.errors[choice % Self.errors.count]
+        // All of the bus's codes pass from another app.
+        if session.isLink, choice % Self.errors.count == 4 { error.code = "died" }
         send(
             session, #"{"kind":"error","id":\#(served.id),\#(error.said)}"#, "",
             .answer(
@@ -191,6 +206,7 @@ extension BusSimulation {
 
     private func call(_ step: SimulationStep, _ session: SimulatedSession) {
         guard session.role != .launcher else { return }
+        if goesElsewhere(step), step.b >> 9 & 1 == 1 { return openElsewhere(step, session) }
         let owner = step.a % app.modules.count
         if step.a & 128 > 0, let instance = referee.sessions.last(where: { $0.instances.last != nil })?.instances.last {
             return request(
@@ -206,6 +222,7 @@ extension BusSimulation {
 
     private func open(_ step: SimulationStep, _ session: SimulatedSession) {
         guard session.role != .launcher else { return }
+        if goesElsewhere(step) { return openElsewhere(step, session) }
         let owner = step.a % app.modules.count
         let url = SimulatedURL.allCases[step.b % SimulatedURL.allCases.count]
         let text = url.text(owner, referee.requests.count)
@@ -289,6 +306,7 @@ extension BusSimulation {
             request(
                 session, "call", .release(instance), #","to":"bus/release""#,
                 body: { _ in #"{"instance":"\#(instance)"}"# }, step: step)
+        case .ask where goesElsewhere(step) && session.role != .launcher: askElsewhere(step, session)
         default:
             if step.b & 15 == 1, session.place >= 0 {
                 let name = SimulatedApp.name(step.a % app.modules.count)
@@ -327,7 +345,7 @@ extension BusSimulation {
     /// Sends what no honest peer would send. Some of it ends the connection.
     private func lie(_ step: SimulationStep, _ session: SimulatedSession) {
         func raw(_ header: String) { send(session, header, "", .other) }
-        switch step.a % 9 {
+        switch step.a % 10 {
         case 0: raw(#"{"kind":"reply","id":4242}"#)
         case 1: raw(#"{"kind":"error","id":999999}"#)
         case 2: raw(#"{"kind":"cancel","id":31337}"#)
@@ -339,6 +357,9 @@ extension BusSimulation {
         case 5: raw(#"{"kind":"call","id":0,"to":"bus/ping"}"#)
         case 6: raw(#"{"kind":"call","id":5,"id":6,"to":"bus/ping"}"#)
         case 7: send(session, bytes: FrameBytes.lengths(frame: 3, header: 9), .other)
+        case 8:
+            send(session, bytes: FrameBytes.lengths(frame: 90, header: 20), .other)
+            session.pipe.close()
         default: send(session, bytes: FrameBytes.lengths(frame: 1 << 28, header: 20), .other)
         }
     }

@@ -28,6 +28,8 @@ package final class BusSimulation {
     private var nextAnswer = 1
     private var live: [SimulatedSession] = []
     private var byNumber: [UInt64: SimulatedSession] = [:]
+    /// The number of connections to other apps that have an other end.
+    private var linked = 0
     /// Receives the story, line by line; nil if no story is wanted.
     private let teller: ((String) -> Void)?
 
@@ -50,6 +52,7 @@ package final class BusSimulation {
         self.teller = teller
         referee.isInForce = { [unowned self] in broker.table == $0 }
         broker.onHandled = { [unowned self] in noteHandled($0, frames: $1) }
+        broker.reaches = { [unowned self] in referee.isReached($0, at: broker.time) }
         var turns = numbers
         broker.endsTurn = { turns.chance(1, in: 4) }
     }
@@ -57,6 +60,7 @@ package final class BusSimulation {
     private static func peers(_ app: SimulatedApp) -> [SimulatedSession.Role] {
         app.modules.indices.map { .module($0) } + [.operator, .guest("G0"), .guest("G1"), .operator]
             + [app.hasLauncher ? .launcher : .operator] + [.module(0), .app("shop")]
+            + app.others.indices.map { .link($0) }
     }
 
     /// The app of a seed, with steps that the caller has chosen.
@@ -207,6 +211,7 @@ package final class BusSimulation {
     /// Takes in what has arrived, and notices which sessions have ended.
     private func look() {
         referee.time = broker.time
+        meetLinks()
         var answers: [(SimulatedFrame, SimulatedSession)] = []
         var areGone = false
         for session in live {
@@ -244,8 +249,12 @@ package final class BusSimulation {
     /// Ends a session. Its open requests need no answer any more.
     private func end(_ session: SimulatedSession) {
         referee.ended(session)
+        if session.isLink { referee.linkEnded(session) }
         let open = Set(session.open.values)
-        for number in open { referee.requests[number].state = .ended }
+        for number in open {
+            referee.requests[number].state = .ended
+            referee.linkUsed(by: number)
+        }
         referee.open.removeAll { open.contains($0) }
     }
 
@@ -259,6 +268,8 @@ package final class BusSimulation {
 
     private func connect(_ place: Int, _ choice: Int) {
         if let session = current[place], session.isUsable { return }
+        // The bus connects to other apps, while they are up.
+        if case .link(let other) = peers[place] { return referee.links.isUp[other] = choice % 8 > 0 }
         let pid = Int32(100 + place)
         if case .module(let row) = peers[place], app.modules[row].row.start != .manual { return }
         broker.processes.start(pid)
@@ -281,17 +292,43 @@ package final class BusSimulation {
         case .operator: (name, rank, observed) = ("operator", 0, [])
         case .launcher: (name, rank, observed) = ("launcher", 0, [])
         case .app(let app): (name, rank, observed) = ("app:\(app)", 0, [])
+        case .link(let other): (name, rank, observed) = (app.others[other].text, 0, [])
         }
         let session = SimulatedSession(
             referee.sessions.count, role, name, rank: rank, connection, pid: pid, token: token, observed: observed,
             versions: SimulatedVersions(referee.sessions.count, in: app))
+        take(session, at: place, connection)
+        send(session, #"{"kind":"call","id":1,"to":"bus/hello"}"#, hello(session), .hello)
+        look()
+    }
+
+    private func take(_ session: SimulatedSession, at place: Int, _ connection: MemoryConnection) {
         referee.sessions.append(session)
         current[place] = session
         byNumber[connection.number] = session
         live.append(session)
         tell("# \(session.label) connects")
-        send(session, #"{"kind":"call","id":1,"to":"bus/hello"}"#, hello(session), .hello)
-        look()
+    }
+
+    /// Plays the other ends of the connections that the bus has made since the last look.
+    private func meetLinks() {
+        for (app, number, _) in broker.linked.dropFirst(linked) {
+            linked += 1
+            // Because the bus connects to the table's apps alone.
+            let other = self.app.others.firstIndex(of: app)!
+            guard let connection = broker.connections.first(where: { $0.number == number }) else {
+                referee.hadTrouble(other)
+                continue
+            }
+            let place = peers.firstIndex(of: .link(other))!
+            connection.pipe.capacity = capacities[place]
+            let session = SimulatedSession(
+                referee.sessions.count, .link(other), app.text, rank: 0, connection, pid: 0, token: nil, observed: [],
+                versions: SimulatedVersions(0, in: self.app))
+            session.link.madeAt = referee.now
+            take(session, at: place, connection)
+            referee.linkMade(session)
+        }
     }
 
     private func hello(_ session: SimulatedSession) -> String {
@@ -299,6 +336,7 @@ package final class BusSimulation {
         switch session.role {
         case .operator: return #"{"protocol":1,"role":"operator"}"#
         case .launcher: return #"{"protocol":1,"role":"launcher"}"#
+        case .link: return ""  // because the bus says hello to it
         case .app(let name): return #"{"protocol":1,"role":"app","app":"\#(name)"}"#
         case .guest(let name):
             return #"{"protocol":1,"module":"\#(name)","observes":[\#(observes)],"#

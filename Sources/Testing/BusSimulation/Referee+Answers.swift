@@ -4,7 +4,10 @@ import StrataCore
 extension Referee {
     func answered(_ frame: SimulatedFrame, _ session: SimulatedSession) {
         if frame.code == "incompatible", frame.id < 2 { refusedAsMisfit(session) }
-        guard frame.id != 0 else { return }
+        guard frame.id != 0 else {
+            session.link.wasTold = true
+            return
+        }
         if frame.id == 1 {
             if frame.kind == .reply { welcomed(frame, session) }
             return
@@ -61,17 +64,27 @@ extension Referee {
     private func final(_ frame: SimulatedFrame, _ number: Int, _ session: SimulatedSession) {
         session.open[frame.id] = nil
         open.removeAll { $0 == number }
+        linkUsed(by: number)
         let request = requests[number]
         requests[number].state = .ended
         requests[number].end.order = handledFrames
         session.ended.append(number)
         requests[number].end.code = frame.kind == .error ? frame.code : "reply"
-        if frame.kind == .reply { replied(frame, request, session) } else { failed(frame, request, session) }
+        if frame.kind == .reply {
+            expect(!session.isLink, .links, "\(name(request)) was answered, and it may ask nothing")
+            replied(frame, request, session)
+        } else {
+            failed(frame, request, session)
+        }
     }
 
     private func replied(_ frame: SimulatedFrame, _ request: SimulatedRequest, _ session: SimulatedSession) {
         switch request.target {
-        case .action, .instance, .url:
+        case .elsewhere(let url) where url.isAsked && isOwnAnswer(frame):
+            expect(
+                request.delivery.sessions.isEmpty, .answered,
+                "\(name(request)) was answered by the bus, and delivered")
+        case .action, .instance, .url, .elsewhere:
             guard case .reply = request.answer?.kind else {
                 return expect(
                     false, .answered,
@@ -203,6 +216,12 @@ extension Referee {
             expect(
                 request.depth > tables[request.handling.table].limits.depth, .depth,
                 "\(name(request)) was refused with too-deep, and its depth is \(request.depth)")
+        case "died", "unavailable", "overloaded", "bad-url", "unknown-scheme":
+            if case .elsewhere(let url) = request.target {
+                judge(frame, request, session, of: url)
+            } else if frame.code == "overloaded" {
+                judgeOverload(frame, request, session)
+            }
         case "forbidden" where session.isOtherApp:
             expect(
                 !isOpenable(request), .refusedRightly, "\(name(request)) was forbidden, and its URL is public")
@@ -217,18 +236,23 @@ extension Referee {
                 "\(name(request)) was refused with unauthorized, and "
                     + "\(request.isAllowed ? "is allowed" : "needs no authorization")"
             )
-        case "overloaded" where frame.text.contains("limits.held"):
+        default: break
+        }
+    }
+
+    /// Checks that the bus may answer with `overloaded`.
+    func judgeOverload(_ frame: SimulatedFrame, _ request: SimulatedRequest, _ session: SimulatedSession) {
+        if frame.text.contains("limits.held") {
             expect(
                 requests.contains { $0.session == session.number && $0.waited(at: request.handling.order) }, .quota,
                 "\(name(request)) was refused for limits.held, and nothing of \(session.name) waits")
-        case "overloaded" where frame.text.contains("open requests (limits.calls)"):
+        } else if frame.text.contains("open requests (limits.calls)") {
             expect(
                 session.open.count + session.endedSince(request.handling.order, requests)
                     >= tables[request.handling.table].limits.calls,
                 .quota,
                 "\(name(request)) was refused with overloaded, and \(session.name) has \(session.open.count) requests open"
             )
-        default: break
         }
     }
 }
@@ -252,7 +276,7 @@ extension SimulatedRequest {
     /// Whether the request goes to a module.
     var isForwarded: Bool {
         switch target {
-        case .action, .instance, .url, .report: true
+        case .action, .instance, .url, .report, .elsewhere: true
         default: false
         }
     }

@@ -101,7 +101,7 @@ extension Referee {
             "\(session.name) is asked about \(name(request)) by \(frame.to)")
     }
 
-    private func delivered(_ request: SimulatedRequest, to session: SimulatedSession) {
+    func delivered(_ request: SimulatedRequest, to session: SimulatedSession) {
         expect(
             request.state != .sent, .known, "\(name(request)) was delivered before the bus had handled it")
         expect(
@@ -116,7 +116,7 @@ extension Referee {
             "\(name(request)) was delivered to \(session.name) after it had ended with \(request.end.code) and ran no")
     }
 
-    private func checkDeadline(_ frame: SimulatedFrame, _ request: SimulatedRequest) {
+    func checkDeadline(_ frame: SimulatedFrame, _ request: SimulatedRequest) {
         if frame.deadline == 0 {
             expect(request.expiry == .max, .deadline, "\(name(request)) was delivered without its deadline")
         } else {
@@ -128,7 +128,7 @@ extension Referee {
     }
 
     /// Checks that frames of one sender arrive in the order in which they were sent.
-    private func inOrder(_ request: SimulatedRequest, at session: SimulatedSession) {
+    func inOrder(_ request: SimulatedRequest, at session: SimulatedSession) {
         guard request.handling.order != .max, !request.wantsAuthorization else { return }
         // Requests that wait for a module keep their order among themselves.
         let key = request.mayWait ? -1 - request.session : request.session

@@ -37,7 +37,8 @@ extension Referee {
         let isKnown = request.state == .ended && !request.end.code.isEmpty
         guard !isKnown || request.end.code == root.code.rawValue else { return false }
         let rows = app.modules.map(\.row.name)
-        guard root.module == "bus" || rows.contains(root.module) else { return false }
+        let others = app.others.map(\.text)
+        guard root.module == "bus" || rows.contains(root.module) || others.contains(root.module) else { return false }
         return switch request.target {
         case .action(let owner, let action): root.path == "\(app.modules[owner].interface)/\(action)"
         case .url(let owner, let url):
@@ -46,7 +47,9 @@ extension Referee {
         // An instance is named only if the bus refused the request at once.
         case .instance(let instance): root.path == "\(instance)/a" || root.path == "\(instance.prefix { $0 != "#" })/a"
         case .broadcast: false
-        case .bus, .observe, .unobserve, .create, .release: root.path?.hasPrefix("bus/") == true
+        case .elsewhere(let url): root.path == (url.isAsked ? "bus/canOpen" : nil)
+        case .bus: root.path?.hasPrefix("bus/") == true || root.path?.hasPrefix("launcher/") == true
+        case .observe, .unobserve, .create, .release: root.path?.hasPrefix("bus/") == true
         }
     }
 }

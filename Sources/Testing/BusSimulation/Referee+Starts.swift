@@ -14,8 +14,13 @@ extension Referee {
         var retired: Set<Int> = []
         fileprivate var hasBegun = false
 
-        /// Notes that the launcher has said something about a row's process.
-        mutating func launcherSpoke(of place: Int) { failed.remove(place) }
+        /// The rows about whose processes the launcher's requests say something, by the request.
+        var spoken: [Int: Int] = [:]
+
+        /// Notes that the bus has handled a request, which may be the launcher's word about a row.
+        mutating func handled(_ request: Int) {
+            if let place = spoken[request] { failed.remove(place) }
+        }
     }
 
     /// Handles the answer of a session to one of the bus's own calls.

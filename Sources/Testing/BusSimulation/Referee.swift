@@ -36,10 +36,12 @@ final class Referee {
     var creations = Creations()
     /// Whether the bus has taken a table over that a reload brought.
     var isInForce: (AppTable) -> Bool = { _ in true }
+    var links: Links
 
     init(_ app: SimulatedApp) {
         self.app = app
         tables = [app.table]
+        links = Links(app.others.count)
     }
 
     var table: AppTable { tables[tables.count - 1] }
@@ -68,9 +70,10 @@ final class Referee {
 
     func handled(_ meaning: SimulatedSession.Meaning, of session: SimulatedSession) {
         handledFrames += 1
+        if session.isLink, !session.life.isWelcome { greeted(meaning, session) }
         switch meaning {
         case .hello: session.life.isMisfit = isMisfit(session)
-        case .other: break
+        case .greeting, .other: break
         case .table(let table):
             if isInForce(table) { tables.append(table) } else { refused(table) }
         case .request(let number): handled(request: number, of: session)
@@ -94,17 +97,19 @@ final class Referee {
         request.handling.order = handledFrames
         request.handling.time = time
         request.handling.table = tables.count - 1
+        starts.handled(number)
         switch request.target {
         case .broadcast:
             let isAllowed =
-                !session.isOtherApp && (table.calls != .declared || session.place >= 0 || session.role == .operator)
+                !session.isOtherApp && !session.isLink
+                && (table.calls != .declared || session.place >= 0 || session.role == .operator)
             if isAllowed { broadcasts[request.name].append(number) }
             if request.id == 0 { request.state = .ended }
         case .action(let owner, let action):
             request.mayWait = action == "b" || mayWait(for: owner)
         case .url(let owner, _): request.mayWait = mayWait(for: owner)
         case .report(let target): request.mayWait = mayWait(for: target)
-        case .instance: request.mayWait = true
+        case .instance, .elsewhere: request.mayWait = true
         case .create(let owner) where app.modules[owner].row.replace == .wait:
             request.owner = self.session(ofRow: owner)?.number ?? -1
         default: break
@@ -130,7 +135,7 @@ final class Referee {
         case .create(let owner): return owner == place
         // Its owner isn't known here.
         case .instance: return true
-        case .broadcast, .observe, .unobserve, .release, .bus: return false
+        case .broadcast, .observe, .unobserve, .release, .bus, .elsewhere: return false
         }
     }
 
@@ -179,6 +184,11 @@ final class Referee {
     private func handled(_ answer: SimulatedAnswer, to number: Int, serving id: UInt64, of session: SimulatedSession) {
         if answer.kind != .partial, let place = session.served.firstIndex(where: { $0.id == id }) {
             let served = session.served.remove(at: place)
+            if number >= 0 {
+                // A partial reply may have found no room, which ends the request.
+                if isOpen(number), requests[number].stream.handled.isEmpty { session.link.usedAt = now }
+                linkUsed(by: number)
+            }
             if served.to == "module/create" { creationAnswered(id, answer, of: session) }
             stepAnswered(served.to, answer, of: session)
         }
@@ -220,18 +230,21 @@ final class Referee {
     func arrived(_ frame: SimulatedFrame, at session: SimulatedSession) {
         switch frame.kind {
         case .reply, .error: answered(frame, session)
+        case .call where session.isLink, .open where session.isLink: opened(frame, session)
         case .call: called(frame, session)
         case .notice: noticed(frame, session)
         case .cancel:
             guard let place = session.served.firstIndex(where: { $0.id == frame.id }) else { return }
             session.served[place].isCancelled = true
             let number = session.served[place].request
-            if number >= 0 { requests[number].isTakenBack = true }
+            guard number >= 0 else { return }
+            requests[number].isTakenBack = true
+            linkUsed(by: number)
         case .credit:
             session.arrivals.creditOf[frame.id, default: 0] += frame.credit
         default: expect(false, .form, "a \(frame.kind.name) came to \(session.name)")
         }
-        if frame.kind != .reply, frame.kind != .error {
+        if frame.kind != .reply, frame.kind != .error, frame.to != "bus/hello" {
             expect(
                 session.life.isWelcome, .joined, "a \(frame.kind.name) came to \(session.name) before hello's answer")
         }
@@ -294,6 +307,7 @@ final class Referee {
     /// Checks deadlines and quotas, after the bus has done everything that is due.
     func checkDeadlines(_ hasRoom: (SimulatedSession) -> Bool) {
         checkStarts(hasRoom)
+        checkLinks(hasRoom)
         for session in sessions where session.isLive && hasRoom(session) {
             for served in session.served where served.request >= 0 { checkCredit(of: served, at: session) }
         }

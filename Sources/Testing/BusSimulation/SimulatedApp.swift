@@ -1,3 +1,4 @@
+import StrataBus
 import StrataCore
 
 /// The app of a simulation: its table, and what its modules declare. All of it follows from a
@@ -54,6 +55,8 @@ struct SimulatedApp {
     let isTight: Bool
     /// Whether modules say versions of what they provide and require.
     let hasVersions: Bool
+    /// The apps whose URLs rows open: none, a few, or more than the bus connects to at once.
+    let others: [OtherApp]
 
     init(_ numbers: inout SeededGenerator) {
         let count = 2 + numbers.below(5)
@@ -113,7 +116,14 @@ struct SimulatedApp {
         table.modules = modules.map(\.row)
         hasVersions = more.chance(1, in: 2)
         if hasVersions { Self.compareVersions(&table, &more) }
-        for place in modules.indices { modules[place].row = table.modules[place] }
+        let otherCount = [0, 0, 1, 2, 3, 2 * LinkTable.most][more.below(6)]
+        others = (0..<otherCount).map { OtherApp($0 % 3 == 0 ? .socket("/run/far\($0)") : .name("far\($0)")) }
+        for place in modules.indices {
+            table.modules[place].opens = others.enumerated().filter { _ in more.chance(3, in: 4) }.map {
+                .init(scheme: SimulatedLink.scheme($0.offset), app: $0.element)
+            }
+            modules[place].row = table.modules[place]
+        }
         self.table = table
         self.modules = modules
     }
@@ -169,6 +179,10 @@ struct SimulatedApp {
         table.limits.depth = [1, 2, 3, 32][numbers.below(4)]
         table.openableBy = Self.openableBy(numbers.below(6))
         if hasVersions { Self.compareVersions(&table, &numbers) }
+        let opensLess = numbers.chance(1, in: 3)
+        for place in table.modules.indices where opensLess {
+            table.modules[place].opens.removeAll { _ in numbers.chance(2, in: 3) }
+        }
         return table
     }
 

@@ -19,6 +19,7 @@ struct SimulatedFrame {
     var subscription: Int
     var deadline: Int
     var credit: Int
+    var depth: Int
     /// An error's `root`; nil if it has none.
     var root: BusError.Root?
     /// The header's bytes, as they arrived.
@@ -43,6 +44,7 @@ struct SimulatedFrame {
         subscription = header.members.contains(.subscription) ? Int(header.subscription) : 0
         deadline = header.members.contains(.deadline) ? Int(header.deadline) : 0
         credit = header.members.contains(.credit) ? Int(header.credit) : 0
+        depth = header.members.contains(.depth) ? Int(header.depth) : 0
         root = BusError.Root(header.root)
         self.body = Array(body)
     }

@@ -15,6 +15,8 @@ struct SimulatedRequest {
         case create(Int)
         case release(String)
         case bus
+        /// A URL of another app.
+        case elsewhere(SimulatedLink.URL)
     }
 
     /// The moment at which the bus handled the request.

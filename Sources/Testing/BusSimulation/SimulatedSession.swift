@@ -11,6 +11,8 @@ final class SimulatedSession {
         case launcher
         /// The broker of another app.
         case app(String)
+        /// The broker of the other app at this index, to which the bus has connected.
+        case link(Int)
     }
 
     /// A frame that was sent, and that the bus has not handled yet.
@@ -31,6 +33,9 @@ final class SimulatedSession {
         case credit(Int, Int)
         /// The launcher's new table.
         case table(AppTable)
+        /// Another app's answer to the bus's hello: the header limit in it; nil if it is none that the
+        /// bus accepts.
+        case greeting(header: Int?)
         case other
     }
 
@@ -123,6 +128,8 @@ final class SimulatedSession {
     // What the bus has done with it.
     var life = Life()
     var observations: [SimulatedObservation] = []
+    /// What is known of it as a connection of the bus to another app.
+    var link = SimulatedLink()
 
     init(
         _ number: Int, _ role: Role, _ name: String, rank: Int, _ connection: MemoryConnection,
@@ -153,11 +160,13 @@ final class SimulatedSession {
     var isModule: Bool {
         switch role {
         case .module, .guest: true
-        case .operator, .launcher, .app: false
+        case .operator, .launcher, .app, .link: false
         }
     }
 
     var isOtherApp: Bool { if case .app = role { true } else { false } }
+
+    var isLink: Bool { if case .link = role { true } else { false } }
 
     /// The index of its row; -1 if it has no row.
     var place: Int { if case .module(let place) = role { place } else { -1 } }

@@ -22,6 +22,7 @@ package enum SimulationRule: String, Sendable, CaseIterable {
     case sameOrder = "7 Notifications: all observers see all broadcasts in one order"
     case complete = "7 Notifications: each observer gets each broadcast, or learns how many it missed"
     case outside = "9 Other apps: another app opens public URLs and does nothing else"
+    case links = "9 Other apps: an open goes to the app of its scheme, once, on a connection that keeps the bounds"
     case authorization = "8 Authorization: a protected action runs only after the authorizer has allowed it"
     case start = "11 The start: a row whose start has failed holds nobody up"
     case failedStart = "6 Waiting: no request waits for a module whose start has failed"

@@ -15,6 +15,14 @@ struct SimulationStep: Equatable {
         case call, open, report, broadcast, cancel, credit, observe, unobserve, create, release, ask, flood, tell
         // What a peer answers.
         case reply, fail, partial
+
+        /// Whether a peer makes a request.
+        var isRequest: Bool {
+            switch self {
+            case .call, .open, .report, .broadcast, .observe, .unobserve, .create, .release, .ask, .flood, .tell: true
+            default: false
+            }
+        }
     }
 
     let kind: Kind
