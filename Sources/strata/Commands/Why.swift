@@ -12,7 +12,7 @@ struct Why: ParsableCommand {
             EXAMPLE
               strata why Notes Storage/load               a call
               strata why Notes Storage                    calls of any of its actions
-              strata why Notes catalog://note/apt         opening a URL
+              strata why Notes catalog://note/apt         opening a URL, of this app or of another one
               strata why Storage storage.changed          a broadcast, and who gets it
               strata why Notes log.line --to Log          a report
               strata why Session app.tidy --event         an event that it emits
@@ -128,7 +128,8 @@ struct Why: ParsableCommand {
     /// The modules whose programs are asked; nil for all.
     private func programs(_ app: DescribedApp, _ target: String, from module: String) -> Set<String>? {
         if let to { return [module, to] }
-        guard !broadcast, !event, !Self.isURL(target) else { return nil }
+        guard !broadcast, !event else { return nil }
+        if Self.isURL(target) { return Judge(app.manifest).isElsewhere(target) ? [] : nil }
         let interface = Name.withoutRouterSuffix(String(target.prefix { $0 != "/" && $0 != "#" }))
         return Judge(app.manifest).provider(of: interface).map { [module, $0] }
     }

@@ -212,6 +212,54 @@ struct JudgeTests {
         #expect(checks(judgement) == ["existence refused\(code == "unknown-scheme" ? " 3" : "")"])
     }
 
+    /// An app of which Shop opens another app's URLs, and Desk doesn't.
+    private static let opening = """
+        schemes: [test]
+        modules:
+          Shop: {run: [x],
+            opens: {Catalog: {app: catalog, user: root}}}
+          Desk: {run: [x]}
+        """
+
+    @Test(.promise("M.112")) func anotherAppsURLIsItsRowsToOpen() throws {
+        let judgement = try ReviewedApp(Self.opening, hellos: [:]).judge.open("CATALOG://item/7", from: "Shop")
+        #expect(judgement.isAllowed && judgement.depends && judgement.changes.isEmpty)
+        #expect(
+            checks(judgement) == ["existence passed 5", "level free", "declaration free", "owner depends"],
+            "\(judgement)")
+        #expect(judgement.checks[0].reason == "Shop opens catalog at app:catalog of user 0")
+        #expect(
+            judgement.checks[3].reason.contains("openableBy") && judgement.checks[3].reason.contains("public: true"))
+    }
+
+    @Test(
+        .promise("M.112"),
+        arguments: [
+            (
+                "catalog://item/7", "existence refused 5",
+                "unknown-scheme: catalog is a scheme of app:catalog, which Shop opens; the row of Desk doesn't list it in "
+                    + "opens", ["add catalog to opens of Desk, as the row of Shop has it"]
+            ),
+            (
+                "maps://x", "existence refused 2",
+                "unknown-scheme: a URL of the scheme \"maps\" was asked for; the app has \"test\": list it in the manifest's "
+                    + "schemes, or if it is another app's, in opens of the row that opens it, like opens: {catalog: {app: "
+                    + "catalog}}",
+                [
+                    "list maps in schemes, if this app maps its URLs",
+                    "add maps: {app: NAME} to opens of Desk, if it is another app's",
+                ]
+            ),
+        ] as [(String, String, String, [String])])
+    func aSchemeThatARowDoesNotOpenIsUnknown(_ url: String, _ check: String, _ reason: String, _ changes: [String])
+        throws
+    {
+        let judgement = try ReviewedApp(Self.opening, hellos: [:]).judge.open(url, from: "Desk")
+        #expect(judgement.code == .unknownScheme && checks(judgement) == [check])
+        #expect(judgement.checks[0].reason == reason)
+        #expect(judgement.changes == [changes])
+    }
+
     @Test func hostStarTakesWhatIsLeft() throws {
         let text = "schemes: [test]\nmodules:\n  A: {run: [x], provides: [I], urls: {'h/a': I/a, '*/f/*rest': I/b}}\n"
         let judge = try ReviewedApp(text, hellos: [:]).judge

@@ -35,6 +35,7 @@ struct CommandWhyTests {
                     observes: [storage.changed]
                     reports: {Log: [log.line]}
                     urls: {"note/:item": Notes/add}
+                    opens: {catalog: {app: catalog}}
                 """)
         }
 
@@ -128,6 +129,23 @@ struct CommandWhyTests {
         #expect(try await app.why("Log", "Storage/laod").output.contains("did you mean load?"))
         let unasked = try await app.why("Notes", "Storage/laod", "--static")
         #expect(unasked.status == 0 && unasked.output.contains(#""check":"actions","result":"depends""#))
+        #expect(access(app.path.replacing("strata.yaml", with: "notes.asked"), F_OK) != 0)
+    }
+
+    @Test(.promise("M.61", "M.112")) func anotherAppsURLIsItsRowsToOpenAndAsksNoProgram() async throws {
+        let app = try App()
+        let allowed = try await app.why("Notes", "catalog://item/7")
+        let answer = try JSON(parsing: Array(allowed.output.utf8))
+        #expect(allowed.status == 0 && answer["allowed"] == true && answer["changes"] == [])
+        #expect(
+            answer["checks"]?.array?.map { "\($0["check"]?.string ?? "") \($0["result"]?.string ?? "")" } == [
+                "existence passed", "level free", "declaration free", "owner depends",
+            ])
+        let refused = try await app.why("Log", "catalog://item/7", output: .terminal(columns: 120))
+        let plain = refused.output.replacing(/\u{1B}\[[0-9]*m/, with: "")
+        #expect(
+            refused.status == 1 && plain.hasPrefix("Log opens catalog://item/7: refused, unknown-scheme"), "\(plain)")
+        #expect(plain.contains("add catalog to opens of Log, as the row of Notes has it"), "\(plain)")
         #expect(access(app.path.replacing("strata.yaml", with: "notes.asked"), F_OK) != 0)
     }
 

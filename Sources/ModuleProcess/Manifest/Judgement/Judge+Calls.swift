@@ -166,10 +166,9 @@ extension Judge {
             let bytes = try BusURL(url)
             mapping = try mappings.resolve(bytes, schemes: index.table.schemes).value
         } catch {
+            if error.code == .unknownScheme { return openElsewhere(url, from: caller, judgement, error) }
             facts.existence = .url(error.code)
-            let schemes = manifest.problem(["schemes"], "")
-            let place = error.code == .unknownScheme && schemes.line != nil ? schemes : nil
-            judgement.add(.existence, facts.verdict(.existence), .init(error.message, place))
+            judgement.add(.existence, facts.verdict(.existence), .init(error.message))
             return judgement
         }
         let owner = mapping.owner
