@@ -49,7 +49,10 @@ final class FixtureModule: Module {
         exports.stream("\(interface)/ticks") { [self] _ in
             AsyncThrowingStream { @ModuleActor [self] () -> JSON? in
                 if isRetiring { throw ModuleError(.replaced, "this process ends: ask again") }
-                try await Strata.sleep(milliseconds: 1)
+                do { try await Strata.sleep(milliseconds: 1) } catch {
+                    print("ticks end")
+                    throw error
+                }
                 return true
             }
         }
