@@ -87,6 +87,20 @@ struct HostileAppTests: AppLinkSuite {
         }
     }
 
+    @Test(.promise("9.41")) func aWelcomeInPartsIsRefused() throws {
+        try Self.run { bus in
+            let shop = try bus.provider("Shop", "Shop")
+            let id = try shop.open("catalog://a")
+            let app = try bus.otherApp()
+            _ = try app.expect(["kind": "call", "to": "bus/hello"])
+            try app.send(
+                header: #"{"kind":"reply","id":1,"more":true}"#, body: #"{"limits":{"frame":65536,"header":4096}}"#)
+            let error = try shop.expectError(to: id, "unavailable", ran: "no")
+            #expect(error.message.hasSuffix("bad-frame: its answer to hello can't be understood"))
+            try app.expectEnd()
+        }
+    }
+
     @Test(.promise("9.41")) func aRefusalWithoutWordsIsTold() throws {
         try Self.run { bus in
             let shop = try bus.provider("Shop", "Shop")

@@ -94,4 +94,22 @@ struct LinkBoundTests: AppLinkSuite {
             }
         }
     }
+
+    /// Those that have ended meanwhile don't count.
+    @Test(.promise("9.41")) func asManyWaitForHelloAsForAModule() throws {
+        try Self.run(Self.table { $0.limits.waiting = 2 }) { bus in
+            let shop = try bus.provider("Shop", "Shop")
+            let ids = [try shop.open("catalog://a"), try shop.open("catalog://b")]
+            let error = try shop.expectError(to: try shop.open("catalog://c"), "overloaded", ran: "no")
+            #expect(error.message == "2 requests wait for app:catalog already (limits.waiting): try later")
+            try shop.cancel(ids[0])
+            try shop.expectError(to: ids[0], "cancelled", ran: "no")
+            let late = try shop.open("catalog://d")
+            let app = try Self.greeted(bus)
+            for (url, id) in [("catalog://b", ids[1]), ("catalog://d", late)] {
+                try app.reply(to: try app.expect(["kind": "open", "url": .string(url)]))
+                try shop.expectReply(to: id)
+            }
+        }
+    }
 }

@@ -172,6 +172,27 @@ struct HeldNoticeTests {
         }
     }
 
+    @Test(.promise("7.20")) func theNextSessionGetsNothingOfANoticeThatTheLastOneGotInPart() throws {
+        try run(table()) { bus, memory, launcher, store in
+            for number in 1...4 as ClosedRange<Int64> { try store.broadcast("changed", Self.body(number)) }
+            let start = try launcher.expectCall("launcher/start")
+            let many = { (count: Int) -> JSON in ["observes": .array(Array(repeating: "changed", count: count))] }
+            let (export, initialize) = try arrive(bus, many(3))
+            try launcher.reply(to: start)
+            export.isPaused = true
+            try export.reply(to: initialize)
+            try store.settle()
+            let held = try #require(memory.broker.bus.modules.find("Export")?.mailbox.held)
+            #expect(held[0].deliveredTo > 0)
+            export.close()
+            try launcher.expectCall("launcher/start")
+            #expect(memory.broker.bus.mailboxes.heldCount == held.count - 1)
+            let (next, second) = try arrive(bus, many(6))
+            try next.reply(to: second)
+            #expect(number(try self.next(next)) == Int64(6 - held.count))
+        }
+    }
+
     /// Over sockets, because the next process is another one.
     @Test(.promise("7.20", "5.25")) func theProcessThatTakesOverGetsTheRest() throws {
         let table = table { row in
@@ -225,6 +246,25 @@ struct HeldNoticeTests {
             }
             try export.reply(to: try next(export))
             try store.expectReply(to: waiting)
+        }
+    }
+
+    @Test func requestsThatWaitedComeAsTheQueueHasRoom() throws {
+        try run(table()) { bus, _, launcher, store in
+            let ids = try (1...10).map { try store.call("Export/run", Self.body($0)) }
+            let start = try launcher.expectCall("launcher/start")
+            let (export, initialize) = try arrive(bus)
+            try launcher.reply(to: start)
+            export.isPaused = true
+            try export.reply(to: initialize)
+            try store.settle()
+            export.isPaused = false
+            for (place, id) in ids.enumerated() {
+                let call = try next(export)
+                #expect(call.to == "Export/run" && number(call) == Int64(place + 1))
+                try export.reply(to: call)
+                try store.expectReply(to: id)
+            }
         }
     }
 
