@@ -192,10 +192,8 @@ static inline int strata_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBR
 /// Keeps programs that are started from here on from gaining privileges when executed.
 static inline int strata_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno; }
 
-/// Makes a file without a name; returns -1 and sets errno on failure.
-static inline int strata_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, 0); }
-
-/// The same, but the file is closed on exec, and `strata_seal` accepts it.
+/// Makes a file without a name, which is closed on exec, and which `strata_seal` accepts; returns -1
+/// and sets errno on failure.
 static inline int strata_sealable_file(const char *name) {
     return (int)syscall(SYS_memfd_create, name, 0x1 /* MFD_CLOEXEC */ | 0x2 /* MFD_ALLOW_SEALING */);
 }

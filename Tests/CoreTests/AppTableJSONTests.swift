@@ -63,6 +63,8 @@ struct AppTableJSONTests {
         row.emits = ["app.reload"]
         row.manages = ["Plain"]
         row.wakes = ["a", "app.suspend"]
+        row.settings = [.init("feed.page", 10), .init("feed.title", nil)]
+        row.secrets = [.init("feed.key", "hunter2")]
         (row.trusted, row.required) = (true, true)
         return row
     }
@@ -88,6 +90,16 @@ struct AppTableJSONTests {
         #expect(names(json["guests"]) == properties(table.guests!))  // because `full` has guests
         #expect(names(json["modules"]?.array?.first) == properties(table.modules[0]))
         #expect(names(json["adapters"]?.array?.first) == properties(table.adapters[0]))
+    }
+
+    /// A table's secret stands in no error, even if the table is broken.
+    @Test(.promise("M.121")) func errorAboutASecretDoesNotQuoteIt() throws {
+        for secrets in [#"{"key":["hunter2"]}"#, #"["hunter2"]"#, #""hunter2""#] {
+            let json = try JSON(parsing: #"{"app":"a","modules":[{"name":"A","secrets":\#(secrets)}]}"#)
+            let error = #expect(throws: AppTableError.self) { try AppTable(json: json) }
+            #expect(
+                error?.path.hasPrefix("modules[0].secrets") == true && error?.description.contains("hunter") == false)
+        }
     }
 
     @Test(arguments: [

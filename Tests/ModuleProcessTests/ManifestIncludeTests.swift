@@ -7,42 +7,8 @@ import Testing
 /// `include`: rows from further files.
 @Suite(.timeLimit(.hang))
 struct ManifestIncludeTests {
-    /// A folder with a manifest and the files beside it.
-    private struct Files {
-        let folder: TemporaryFolder
-
-        init(_ files: [String: String]) throws {
-            folder = try TemporaryFolder()
-            for (name, text) in files { try write(text, to: name) }
-        }
-
-        func write(_ text: String, to name: String) throws {
-            if let slash = name.lastIndex(of: "/") { mkdir("\(folder.path)/\(name[..<slash])", 0o700) }
-            let file = try #require(fopen("\(folder.path)/\(name)", "w"))
-            defer { fclose(file) }
-            #expect(fwrite(text, 1, text.utf8.count, file) == text.utf8.count)
-        }
-
-        func load() throws -> Manifest { try Manifest.load(path: "\(folder.path)/strata.yaml", environment: [:]) }
-
-        var rows: [String] { get throws { try load().table.modules.map(\.name) } }
-
-        /// The errors, each with its path relative to the folder.
-        var errors: [String] {
-            do {
-                _ = try load()
-                return []
-            } catch {
-                let prefix = folder.path + "/"
-                return "\(error)".split(separator: "\n").map { line in
-                    line.split(separator: prefix, omittingEmptySubsequences: false).joined()
-                }
-            }
-        }
-    }
-
     @Test(.promise("M.96")) func rowsComeAfterTheManifestsOwnInTheFilesOrder() throws {
-        let files = try Files([
+        let files = try ManifestFiles([
             "strata.yaml":
                 "app: a\ninclude: [more/*.yaml, last.yaml, ./more/../more/b.yaml]\nmodules: {First: , Second: }",
             "more/b.yaml": "Zebra: {folder: data, run: [bin/zebra]}",
@@ -61,7 +27,7 @@ struct ManifestIncludeTests {
 
     @Test(.promise("M.96"), arguments: ["*", "r*s.yaml", "*w*.yaml", "row*", "r*o*w*s*.*y*l", "*.yaml"])
     func starStandsForAnyText(pattern: String) throws {
-        let files = try Files([
+        let files = try ManifestFiles([
             "strata.yaml": "app: a\ninclude: d/\(pattern)", "d/rows.yaml": "A: ",
         ])
         #expect(try files.rows == ["A"])
@@ -69,21 +35,21 @@ struct ManifestIncludeTests {
 
     @Test(.promise("M.96"), arguments: ["rows", "*.yml", "r*x*s.yaml", "rows.yaml*l", "rows.yaml.*", "*rows.yamlx"])
     func anotherNameDoesNotMatch(pattern: String) throws {
-        let files = try Files([
+        let files = try ManifestFiles([
             "strata.yaml": "app: a\ninclude: d/*\(pattern)", "d/rows.yaml": "A: ",
         ])
         #expect(try files.rows == [])
     }
 
     @Test(.promise("M.96")) func folderMayBeEmpty() throws {
-        let files = try Files(["strata.yaml": "app: a\ninclude: d/*.yaml", "d/readme": "no rows"])
+        let files = try ManifestFiles(["strata.yaml": "app: a\ninclude: d/*.yaml", "d/readme": "no rows"])
         #expect(try files.rows == [])
         try files.write("{}", to: "d/none.yaml")
         #expect(try files.rows == [])
     }
 
     @Test(.promise("M.96", "M.1")) func errorsNameTheFileAndTheLine() throws {
-        let files = try Files([
+        let files = try ManifestFiles([
             "strata.yaml": "app: a\ninclude: d/*.yaml\nmodules:\n  A: {levle: middle}\n  B: ",
             "d/1.yaml": "# rows\nA: \nC: {requires: [x, x]}",
             "d/2.yaml": "C: \nD: {provides: [bus]}",
@@ -110,7 +76,7 @@ struct ManifestIncludeTests {
             ("A: {settings: \u{FFFD}}\nA: !x 1", "d/a.yaml:2: a manifest has no tag !x"),
         ])
     func fileThatHasNoRowsIsAnError(text: String, error: String) throws {
-        let files = try Files(["strata.yaml": "app: a\ninclude: d/*.yaml\nauthorizer: A", "d/a.yaml": text])
+        let files = try ManifestFiles(["strata.yaml": "app: a\ninclude: d/*.yaml\nauthorizer: A", "d/a.yaml": text])
         #expect(files.errors == [error])
     }
 
@@ -135,26 +101,26 @@ struct ManifestIncludeTests {
             ("[\(String(repeating: "x, ", count: 17))]", "strata.yaml:2: include: expected at most 16 paths; found 17"),
         ])
     func pathThatLeadsNowhereIsAnError(include: String, error: String) throws {
-        let files = try Files(["strata.yaml": "app: a\ninclude: \(include)", "fine.yaml": "A: ", "d/a": "A: "])
+        let files = try ManifestFiles(["strata.yaml": "app: a\ninclude: \(include)", "fine.yaml": "A: ", "d/a": "A: "])
         #expect(mkfifo("\(files.folder.path)/pipe", 0o600) == 0)
         #expect(files.errors == [error])
     }
 
     @Test(.promise("M.96", "M.2")) func limitsHoldForAllFilesTogether() throws {
         let half = "A: \n#" + String(repeating: "x", count: 1 << 19)
-        let files = try Files(["strata.yaml": "app: a\ninclude: d/*", "d/1": half, "d/2": half, "d/3": half])
+        let files = try ManifestFiles(["strata.yaml": "app: a\ninclude: d/*", "d/1": half, "d/2": half, "d/3": half])
         #expect(files.errors == ["d/2: is larger than 1 MiB together with the files before it"])
         let aliases =
             "A: &a {run: &b [\(String(repeating: "x,", count: 400))]}\n"
             + (0..<140).map { "A\($0): *a\n" }.joined()
-        let many = try Files(["strata.yaml": "app: a\ninclude: d/*", "d/1": aliases])
+        let many = try ManifestFiles(["strata.yaml": "app: a\ninclude: d/*", "d/1": aliases])
         #expect(many.errors == [])
         try many.write(aliases, to: "d/2")
         #expect(many.errors.first?.hasSuffix("aliases stand for more than 100000 values") == true)
     }
 
     @Test(.promise("M.96")) func atMostThisManyFilesAreRead() throws {
-        let files = try Files(["strata.yaml": "app: a\ninclude: d/*"])
+        let files = try ManifestFiles(["strata.yaml": "app: a\ninclude: d/*"])
         for number in 0..<1_024 { try files.write("A\(number): ", to: "d/\(number)") }
         #expect(try files.rows.count == 1_024)
         try files.write("B: ", to: "d/more")
@@ -163,7 +129,7 @@ struct ManifestIncludeTests {
 
     /// What is found later, such as by `strata check`, has the place in the row's own file.
     @Test(.promise("M.96", "M.44")) func findingsNameTheFile() throws {
-        let files = try Files([
+        let files = try ManifestFiles([
             "strata.yaml": "app: a\ninclude: d/*\nmodules: {A: {requires: [None]}}",
             "d/1": "B:\n  requires: [None]",
         ])

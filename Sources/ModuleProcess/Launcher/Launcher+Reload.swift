@@ -81,8 +81,9 @@ extension Launcher {
     /// learns of the change before it gets the table.
     private func apply(_ manifest: Manifest) -> Change {
         settings.manifest = manifest
-        keeper?.update(manifest.table)
         surroundings.env = manifest.table.env
+        surroundings.inherited = ProcessEnvironment.inherited(settings.environment, by: manifest)
+        keeper?.update(manifest.table, surroundings)
         let table = manifest.table
         console.align(to: table.modules.map(\.name))
         var known = supervisors

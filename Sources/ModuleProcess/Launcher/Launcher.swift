@@ -101,7 +101,7 @@ public final class Launcher {
         surroundings = Surroundings(
             socket: settings.socket, env: table.env, group: table.group,
             lifeline: try Pipe(readingBlocks: true),
-            inherited: ProcessEnvironment.inherited(settings.environment), spans: settings.spans)
+            inherited: ProcessEnvironment.inherited(settings.environment, by: settings.manifest), spans: settings.spans)
         order = StartOrder(table)
         progress = StartProgress(at: loop.now)
         link = BusLink(BusClient(loop, path: settings.socket, as: .launcher))

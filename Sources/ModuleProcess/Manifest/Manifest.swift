@@ -18,12 +18,20 @@ public struct Manifest: Sendable, Equatable {
     /// The position of each value in its file.
     public var places: ManifestPlaces
 
+    /// The values of settings, in the order of their layers: of two for the same row and key, the
+    /// later one counts. The table has what counts.
+    public var settings: [SettingValue]
+    /// Where the secrets of rows are read from.
+    public var secrets: [SecretSource]
+
     /// Creates a manifest that was read elsewhere, or one for a test. Nothing is checked.
     public init(
         path: String, folder: String, table: AppTable, processes: [ModuleProcess],
-        places: ManifestPlaces = ManifestPlaces()
+        places: ManifestPlaces = ManifestPlaces(), settings: [SettingValue] = [], secrets: [SecretSource] = []
     ) {
         self.places = places
+        self.settings = settings
+        self.secrets = secrets
         self.path = path
         self.folder = folder
         self.table = table
@@ -32,10 +40,13 @@ public struct Manifest: Sendable, Equatable {
 
     /// Reads and checks a manifest. Blocks on its files and on the user database.
     ///
-    /// - Parameter environment: `STRATA_ENV` in it overrides the manifest's `env`.
+    /// - Parameters:
+    ///   - environment: `STRATA_ENV` in it overrides the manifest's `env`, and `STRATA_SET_…` set
+    ///     settings.
+    ///   - readsSecrets: Whether to read the secrets into the table, as whoever runs the app does.
     /// - Throws: All errors of the manifest at once.
     public static func load(
-        path: String, environment: [String: String]
+        path: String, environment: [String: String], readsSecrets: Bool = false
     ) throws(ManifestErrors) -> Manifest {
         func whole(_ message: String, _ line: Int? = nil, _ column: Int? = nil) -> ManifestErrors {
             ManifestErrors([ManifestError(file: path, line: line, column: column, key: "", message: message)])
@@ -52,12 +63,16 @@ public struct Manifest: Sendable, Equatable {
         guard let root else { throw whole("expected a mapping with app and modules; found an empty file") }
         let reader = ManifestReader(file: path, folder: folder)
         let tree = reader.included(into: root, &size)
+        reader.readSettingFiles(&size)
         // Without the rows of a file that can't be read, further errors would mislead.
-        if reader.errors.isEmpty { reader.app(Field(node: tree, path: ""), environment: environment) }
+        if reader.errors.isEmpty {
+            reader.app(Field(node: tree, path: ""), environment: environment)
+            reader.mergeSettings(environment, readsSecrets: readsSecrets, &size)
+        }
         guard reader.errors.isEmpty else { throw ManifestErrors(reader.errors) }
         return Manifest(
             path: path, folder: folder, table: reader.table, processes: reader.processes,
-            places: ManifestPlaces(tree, files: reader.files))
+            places: ManifestPlaces(tree, files: reader.files), settings: reader.settings, secrets: reader.secrets)
     }
 
     /// Reads only the app's name, even if the rest of the manifest has errors. Blocks on the file.

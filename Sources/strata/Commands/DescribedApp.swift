@@ -15,9 +15,7 @@ struct DescribedApp {
 
     /// Reads the manifest, without starting anything.
     init(_ path: String) throws(ManifestErrors) {
-        var variables: [String: String] = [:]
-        variables["STRATA_ENV"] = Environment["STRATA_ENV"]
-        manifest = try Manifest.load(path: path, environment: variables)
+        manifest = try Manifest.load(path: path, environment: RunningApp.environment)
     }
 
     /// Starts programs with `--describe`, some at a time. One that doesn't answer takes 5 s.

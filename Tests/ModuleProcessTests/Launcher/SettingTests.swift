@@ -81,7 +81,9 @@ struct SettingTests {
     }
 
     @Test func environmentKeepsNothingOfAnotherBus() {
-        let inherited = ProcessEnvironment.inherited(["PATH": "/bin", "STRATA_TOKEN": "old", "STRATA_SOCKET": "/x"])
+        let inherited = ProcessEnvironment.inherited(
+            ["PATH": "/bin", "STRATA_TOKEN": "old", "STRATA_SOCKET": "/x", "STRATA_SET_page": "3"],
+            by: Manifest(path: "", folder: "/", table: AppTable(app: "a"), processes: []))
         #expect(inherited == ["PATH": "/bin"])
         var process = ModuleProcess(name: "A", folder: "/")
         process.env = ["PATH": "/mine", "STRATA_TOKEN": "forged"]

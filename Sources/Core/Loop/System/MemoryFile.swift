@@ -5,16 +5,14 @@ public import StrataCore
 /// An unnamed file in memory, with which one program passes another a text that no other process
 /// can read.
 public enum MemoryFile {
-    /// Makes a file that holds the bytes, positioned at its start.
+    /// Makes a sealed file that holds the bytes, positioned at its start.
     /// - Parameter survivesExec: whether the descriptor stays open in a program that this process
     ///   executes; `ChildProcess` passes it on either way.
     /// - Returns: its descriptor, which the caller closes.
     public static func make(
         _ name: String, holding bytes: [UInt8], survivesExec: Bool = false
     ) throws(SystemError) -> Int32 {
-        let descriptor = strata_memory_file(name)
-        guard descriptor >= 0 else { throw SystemError(errno, "make a memory file") }
-        _ = strata_set_close_on_exec(descriptor, survivesExec ? 0 : 1)
+        let descriptor = try makeSealable(name)
         var written = 0
         while written < bytes.count {
             let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress! + written, $0.count - written) }
@@ -27,6 +25,11 @@ public enum MemoryFile {
             written += count
         }
         lseek(descriptor, 0, SEEK_SET)
+        do throws(SystemError) { try seal(descriptor) } catch {
+            close(descriptor)
+            throw error
+        }
+        if survivesExec { _ = strata_set_close_on_exec(descriptor, 0) }
         return descriptor
     }
 

@@ -9,7 +9,8 @@ public struct AppTable: Sendable, Equatable {
     public var schemes: [String] = []
     /// The level table, foundation first; the index is the rank.
     public var levels = ["basic", "middle", "topout"]
-    /// Any JSON; the answer to hello passes it to each module.
+    /// The values of settings for all modules whose row has none of its own. Any JSON: one that isn't
+    /// an object goes to modules that declare no settings.
     public var settings: JSON = .object([])
     /// Any JSON; the answer to hello passes it to each module.
     public var launchOptions: JSON = .object([])

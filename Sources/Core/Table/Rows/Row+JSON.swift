@@ -18,6 +18,10 @@ extension AppTable.Row {
         if required { members.append(.init("required", .bool(true))) }
         if !wakes.isEmpty { members.append(.init("wakes", .strings(wakes))) }
         if let contracts { members.append(.init("contracts", .string(contracts.rawValue))) }
+        if !settings.isEmpty { members.append(.init("settings", .object(settings))) }
+        if !secrets.isEmpty {
+            members.append(.init("secrets", .object(secrets.map { .init($0.key, .string($0.value)) })))
+        }
         if !opens.isEmpty { members.append(.init("opens", .array(opens.map { $0.json() }))) }
         return .object(members)
     }
@@ -26,7 +30,7 @@ extension AppTable.Row {
         try value.holds([
             "name", "rank", "priority", "start", "restart", "replace", "stop", "provides", "requires", "urls",
             "observes", "broadcasts", "reports", "emits", "trusted", "idle", "ping", "pingRestarts", "user",
-            "backoffReset", "manages", "required", "wakes", "opens", "contracts",
+            "backoffReset", "manages", "required", "wakes", "opens", "contracts", "settings", "secrets",
         ])
         self.init(name: try value.required("name").string())
         try value.read("rank", into: &rank) { (v) throws(AppTableError) in try v.rank(in: ranks) }
@@ -65,6 +69,8 @@ extension AppTable.Row {
         try value.read("wakes", into: &wakes) { (v) throws(AppTableError) in try v.strings() }
         try value.read("trusted", into: &trusted) { (v) throws(AppTableError) in try v.bool() }
         try value.read("required", into: &required) { (v) throws(AppTableError) in try v.bool() }
+        try value.read("settings", into: &settings) { (v) throws(AppTableError) in try v.members() }
+        try value.read("secrets", into: &secrets) { (v) throws(AppTableError) in try v.secrets() }
         try value.read("opens", into: &opens) { (v) throws(AppTableError) in
             try v.list { (opened) throws(AppTableError) in try AppTable.Opened(opened) }
         }

@@ -40,6 +40,10 @@ extension AppTable {
         public var wakes: [String] = []
         /// The schemes of other apps whose URLs it may open.
         public var opens: [Opened] = []
+        /// The values of settings that are this row's own. They come before the app's.
+        public var settings: [JSON.Member] = []
+        /// What the module gets if it declares these settings as secrets.
+        public var secrets: [Secret] = []
         /// Whether the module may say `auth: skip`.
         public var trusted = false
         /// Whether the app ends if the module can't be started.

@@ -33,7 +33,7 @@ final class BrokerKeeper {
     private let loop: Loop
     private let console: Console
     private let executable: String
-    private let surroundings: Surroundings
+    private var surroundings: Surroundings
     /// The service manager's listening socket; nil if there is none.
     private let listening: Int32?
     private var table: AppTable
@@ -77,8 +77,10 @@ final class BrokerKeeper {
         }
     }
 
-    /// Sets the table for the broker's next process.
-    func update(_ table: AppTable) { self.table = table }
+    /// Sets the table for the broker's next process, and what that inherits.
+    func update(_ table: AppTable, _ surroundings: Surroundings) {
+        (self.table, self.surroundings) = (table, surroundings)
+    }
 
     /// Notes that the launcher is connected to the broker.
     func isConnected() {

@@ -35,7 +35,7 @@ public struct ModuleDescriber {
     public init(_ manifest: Manifest, environment: [String: String], ownsProcess: Bool = false) {
         self.manifest = manifest
         self.ownsProcess = ownsProcess
-        inherited = ProcessEnvironment.inherited(environment)
+        inherited = ProcessEnvironment.inherited(environment, by: manifest)
     }
 
     /// Describes modules side by side, some at a time. Rows without a program are left out.

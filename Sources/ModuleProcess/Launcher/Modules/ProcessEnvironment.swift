@@ -5,9 +5,10 @@ import StrataManifest
 /// The environment of the processes that the launcher starts.
 enum ProcessEnvironment {
     /// Returns the launcher's own environment, without the variables that are meant for one
-    /// process.
-    static func inherited(_ environment: [String: String]) -> [String: String] {
-        environment.filter { ModuleProcess.isInherited($0.key) }
+    /// process, and without secrets.
+    static func inherited(_ environment: [String: String], by manifest: Manifest) -> [String: String] {
+        let secrets = manifest.secretVariables
+        return environment.filter { ModuleProcess.isInherited($0.key) && !secrets.contains($0.key) }
     }
 
     /// A crash report needs its message and its calls. Registers and images would push those out of

@@ -32,11 +32,12 @@ final class SupervisedProcess {
     /// - Parameters:
     ///   - number: The number of the module's process; 1 for the first.
     ///   - isByHand: Whether a person had it started.
+    ///   - mask: Returns a line without the row's secrets.
     ///   - onLine: Called with each line that it, or a descendant of it, wrote.
     ///   - onExit: Called when it has ended and all of its output has been read.
     init(
         _ row: AppTable.Row, _ process: ModuleProcess, executable: String, number: Int, isByHand: Bool,
-        _ owner: any SupervisorOwner, onLine: @escaping (OutputLine) -> Void,
+        _ owner: any SupervisorOwner, mask: @escaping ([UInt8]) -> [UInt8], onLine: @escaping (OutputLine) -> Void,
         onExit: @escaping (SupervisedProcess, ChildProcess.Exit) -> Void
     ) throws(SystemError) {
         self.owner = owner
@@ -47,7 +48,8 @@ final class SupervisedProcess {
         let relay = Relay()
         (child, outputs) = try Self.start(
             command, owner,
-            onLine: { stream, bytes in
+            onLine: { stream, written in
+                let bytes = mask(written)
                 relay.process?.lastLines.add(bytes)
                 onLine(
                     OutputLine(

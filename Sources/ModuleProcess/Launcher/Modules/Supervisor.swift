@@ -62,6 +62,8 @@ final class Supervisor {
     let name: String
     private(set) var row: AppTable.Row
     private(set) var process: ModuleProcess
+    /// Hides the row's secrets in what the module writes.
+    private var secrets: SecretsInOutput
     private(set) var machine: ModuleMachine
     /// When the last process was started or attached, in microseconds since 1970.
     private(set) var spawnedAt: UInt64 = 0
@@ -96,6 +98,7 @@ final class Supervisor {
         name = row.name
         self.row = row
         self.process = process
+        secrets = SecretsInOutput(row.secrets)
         self.owner = owner
         machine = ModuleMachine(Self.policy(row, process, startup))
         timer = LoopTimer(owner.loop) { [unowned self] in
@@ -111,6 +114,7 @@ final class Supervisor {
     /// Takes over the row of a reloaded manifest; a running process stays as it is.
     func update(_ row: AppTable.Row, _ process: ModuleProcess, startup: UInt64) {
         isRemoved = false
+        secrets.change(to: row.secrets)
         self.row = row
         self.process = process
         machine.update(Self.policy(row, process, startup))
@@ -293,6 +297,7 @@ final class Supervisor {
         do throws(SystemError) {
             let started = try SupervisedProcess(
                 row, process, executable: executable, number: history.starts + 1, isByHand: isWantedByHand, owner,
+                mask: { [weak self] in self?.secrets.mask.masked($0) ?? $0 },
                 onLine: { [weak self] line in if let self { self.owner.wrote(line, self.name) } },
                 onExit: { [unowned self] in self.ended($0, $1) })
             isWantedByHand = false

@@ -11,7 +11,7 @@ public enum AppRun {
         _ path: String, options: [String] = [], environment: [String: String]
     ) throws(LaunchError) -> Manifest {
         do {
-            var manifest = try Manifest.load(path: path, environment: environment)
+            var manifest = try Manifest.load(path: path, environment: environment, readsSecrets: true)
             manifest.table.launchOptions = try LaunchOptions.adding(options, to: manifest.table.launchOptions)
             let errors = ManifestReview(manifest).errors
             guard errors.isEmpty else {
@@ -102,7 +102,8 @@ public enum AppRun {
     public static func becomeBroker(
         _ path: String, socket given: String?, environment: [String: String]
     ) throws(LaunchError) -> Never {
-        let table = try manifest(path, environment: environment).table
+        let manifest = try manifest(path, environment: environment)
+        let table = manifest.table
         let socket = try SocketChoice(table, given: given, ServiceManager(environment: environment))
         let program = try Programs.broker()
         try socket.prepare(table)
@@ -114,6 +115,7 @@ public enum AppRun {
         }
         // The broker is not a module, and none of its ancestors is its launcher.
         for name in environment.keys where name.hasPrefix("STRATA_") { unsetenv(name) }
+        for name in manifest.secretVariables { unsetenv(name) }
         var words = [program, "--table", "\(memory)", "--socket", socket.path]
         if let passed = socket.passed {
             do throws(SystemError) { try Descriptors.hand(passed, on: true) } catch { throw LaunchError(1, "\(error)") }

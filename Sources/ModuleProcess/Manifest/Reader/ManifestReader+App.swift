@@ -20,7 +20,7 @@ extension ManifestReader {
         env(members["env"], environment)
         schemes(members["schemes"])
         levels(members["levels"])
-        if let field = members["settings"], let json = json(field) { table.settings = json }
+        settings(members["settings"])
         if let field = members["launchOptions"], let json = json(field) { table.launchOptions = json }
         if let calls = choice(members["calls"], [AppTable.CallPolicy.any, .layered, .declared]) { table.calls = calls }
         if let contracts = choice(members["contracts"], [AppTable.Contracts.off, .enforced]) {

@@ -82,11 +82,16 @@ extension ManifestReader {
     private func paths(_ pattern: String, _ field: Field) -> [String] {
         let path = pattern.hasPrefix("/") ? pattern : (ManifestFile.parent(of: files[0]) ?? "") + pattern
         guard pattern.utf8.contains(UInt8(ascii: "*")) else { return [path] }
-        let folder = ManifestFile.parent(of: path) ?? "./"
-        guard let entries = opendir(folder) else {
-            fail(field, "its folder \(ManifestFile.failure("can't be opened").message)")
+        do throws(ManifestFile.Failure) { return try Self.matching(path) } catch {
+            fail(field, "its folder \(error.message)")
             return []
         }
+    }
+
+    /// Returns the paths that a path with `*` in its last part matches, by name.
+    static func matching(_ path: String) throws(ManifestFile.Failure) -> [String] {
+        let folder = ManifestFile.parent(of: path) ?? "./"
+        guard let entries = opendir(folder) else { throw ManifestFile.failure("can't be opened") }
         defer { closedir(entries) }
         let prefix = ManifestFile.parent(of: path) ?? ""
         let last = Array(path.utf8.dropFirst(prefix.utf8.count))
@@ -94,7 +99,7 @@ extension ManifestReader {
         // One more than allowed is enough to find that there are too many.
         while names.count <= ManifestSize.mostIncluded, let entry = readdir(entries) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-            if Self.matches(name, last) { names.append(name) }
+            if matches(name, last) { names.append(name) }
         }
         return names.sorted { $0.lexicographicallyPrecedes($1) }.map { prefix + String(decoding: $0, as: UTF8.self) }
     }

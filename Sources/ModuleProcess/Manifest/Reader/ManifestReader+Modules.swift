@@ -19,7 +19,7 @@ extension ManifestReader {
     private static let rowKeys = [
         "level", "priority", "run", "folder", "env", "keepEnv", "replace", "user", "start", "idle", "restart",
         "backoff", "stop", "ping", "limits", "provides", "requires", "urls", "observes", "broadcasts", "reports",
-        "emits", "manages", "wakes", "trusted", "required", "opens", "contracts",
+        "emits", "manages", "wakes", "trusted", "required", "opens", "contracts", "settings", "secrets",
     ]
 
     private func row(_ members: [String: Field], _ row: inout AppTable.Row) {
@@ -59,6 +59,7 @@ extension ManifestReader {
             row.manages.append(name)
         }
         row.opens = opens(members["opens"], of: row)
+        settings(members, of: row)
         if let trusted = bool(members["trusted"]) { row.trusted = trusted }
         required(members, &row)
     }

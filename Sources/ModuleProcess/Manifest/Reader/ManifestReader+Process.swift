@@ -66,11 +66,12 @@ extension ManifestReader {
             if !ModuleProcess.isInherited(name) {
                 fail(element, "expected another variable; the launcher passes this one to no module")
             }
+            keptVariables.append((name, element))
             return name
         }
     }
 
-    private static func isVariable(_ name: String) -> Bool {
+    static func isVariable(_ name: String) -> Bool {
         !name.isEmpty && !name.utf8.contains(UInt8(ascii: "=")) && !name.utf8.contains(0)
     }
 
@@ -90,7 +91,7 @@ extension ManifestReader {
     }
 
     /// Returns an absolute path; a relative one starts at the manifest's folder.
-    private func absolute(_ path: String) -> String {
+    func absolute(_ path: String) -> String {
         if path.hasPrefix("/") { return path }
         var rest = path[...]
         while rest.hasPrefix("./") { rest = rest.dropFirst(2) }

@@ -22,6 +22,15 @@ final class ManifestReader {
     var managedPlaces: [(manager: String, name: String, field: Field)] = []
     var guestNameKeys: [Field.Entry] = []
     var adapterPlaces: [(name: String, to: String, field: Field)] = []
+    /// The variables that rows keep of the launcher's environment.
+    var keptVariables: [(name: String, field: Field)] = []
+    /// The values of settings, in the order of their layers.
+    var settings: [SettingValue] = []
+    var secrets: [SecretSource] = []
+    /// The files of `settings.d`.
+    var settingFiles: [Field] = []
+    /// The app's `settings` if they are no mapping.
+    var otherSettings: Field?
 
     init(file: String, folder: String) {
         files = [file]
