@@ -103,7 +103,13 @@ extension BusCore {
             statistics.dropped += 1
             return
         }
-        if monitors.isOn { monitorAnswer(call, nil, body, from: peer, to: nil) }
+        if monitors.isOn {
+            if let shown = tableWithoutSecrets(body, call) {
+                shown.withUnsafeBytes { monitorAnswer(call, nil, $0, from: peer, to: nil) }
+            } else {
+                monitorAnswer(call, nil, body, from: peer, to: nil)
+            }
+        }
         if call.pointee.kind == .notice {
             noticeAnswered(call, nil)
         } else {
@@ -124,7 +130,10 @@ extension BusCore {
         error.root = calls.root(of: call)
         switch call.pointee.kind {
         case .own, .notice:
-            if monitors.isOn { monitorAnswer(call, error.code, body, from: peer, to: nil) }
+            if call.pointee.kind == .own { error = withoutSecrets(error, of: peer) }
+            if monitors.isOn {
+                error.body.withUnsafeBytes { monitorAnswer(call, error.code, $0, from: peer, to: nil) }
+            }
             if call.pointee.kind == .own {
                 finishOwn(call, .failure(error))
             } else if let report = reportFailed(call) {

@@ -4,13 +4,14 @@ import StrataCore
 extension BusCore {
     /// Calls a module at `module/…`, or calls the launcher or the authorizer.
     /// - Parameters:
+    ///   - shown: the body as monitors see it; nil for the body itself.
     ///   - trace: the trace of the request that the call is made for, with its quotation marks.
     ///   - meta: a JSON object's bytes.
     ///   - request: the request that the call is made for, whose end cancels it.
     ///   - depth: the depth of the request that led to the call, if that isn't open.
     ///   - mustFit: whether a full queue refuses it, as it does any other call.
     func callOwn(
-        _ peer: Peer, to: String, name: String? = nil, body: [UInt8] = [], trace: [UInt8] = [],
+        _ peer: Peer, to: String, name: String? = nil, body: [UInt8] = [], shown: [UInt8]? = nil, trace: [UInt8] = [],
         meta: [UInt8] = [], for request: CallPointer? = nil, depth: UInt32 = 1, deadline: UInt64,
         mustFit: Bool = false, _ purpose: OwnPurpose
     ) {
@@ -50,7 +51,7 @@ extension BusCore {
                 if !meta.isEmpty { meta.withUnsafeBytes { writer.raw("meta", $0) } }
             }
         }
-        if monitors.isOn { body.withUnsafeBytes { monitorOwnCall(call, to, name, $0, to: peer) } }
+        if monitors.isOn { (shown ?? body).withUnsafeBytes { monitorOwnCall(call, to, name, $0, to: peer) } }
     }
 
     func finishOwn(_ call: CallPointer, _ answer: OwnAnswer) {
@@ -78,6 +79,8 @@ enum OwnPurpose {
     case retirement(ModuleRecord, Retirement)
     /// `module/retiring` of a session that another one has replaced.
     case retiring
+    /// `module/settings`.
+    case settings
     /// The tearDown of such a session.
     case dismissal(ModuleRecord)
     /// The tearDown at the app's end.
@@ -126,6 +129,7 @@ extension BusCore {
         case .start(let module, let step): startAnswered(module, callee, step, answer)
         case .retirement(let module, let retirement): retired(module, callee, retirement)
         case .retiring: break  // while it is open the session is not torn down
+        case .settings: settingsAnswered(callee, answer)
         case .dismissal(let module): dismiss(callee, module)
         case .ending: tornDown()
         case .event(let emission, let index): eventAnswered(emission, index, answer)

@@ -53,6 +53,18 @@ extension BusCore {
         writeFitting(peer, id: id, body.encoded())
     }
 
+    /// Does the same with a body of which monitors see another one.
+    func writeReply(_ peer: Peer, id: UInt64, _ body: JSON, shown: JSON?) {
+        guard monitors.isOn, let shown else { return writeReply(peer, id: id, body) }
+        let bytes = body.encoded()
+        guard fitsAnswer(bytes.count, peer, id: id, .no), peer.isOpen else { return }
+        statistics.replies += 1
+        shown.encoded().withUnsafeBytes { monitorOwnReply($0, to: peer) }
+        bytes.withUnsafeBytes { body in
+            _ = queue(.reply, to: peer, room: 0, body: body, isAnswer: true) { $0.integer("id", id) }
+        }
+    }
+
     /// The most bytes that a body of the bus's own may have.
     var mostAnswered: Int { Int(frameLimits.frame) - HeaderWriter.overhead }
 

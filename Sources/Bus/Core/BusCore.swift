@@ -19,6 +19,7 @@ final class BusCore {
     @exclusivity(unchecked)  // because it is read for each message, on one thread
     private(set) var table: AppTable
     private(set) var adapters: AdapterTable
+    private(set) var settings: SettingTable
     let levels: LevelTable
     /// The user that the broker runs as.
     let user: UInt32
@@ -78,6 +79,7 @@ final class BusCore {
         pool = OutboxPool(reclaimer)
         levels = LevelTable(table.levels)
         adapters = AdapterTable(table.adapters)
+        settings = SettingTable(table)
         connections = ConnectionTable()
         calls = CallTable(now: time / 1_000_000)
         instances = InstanceTable()
@@ -99,6 +101,7 @@ final class BusCore {
         pool = OutboxPool(reclaimer)
         levels = LevelTable(table.levels)
         adapters = AdapterTable(table.adapters)
+        settings = SettingTable(table)
         connections = ConnectionTable(next: state.next.peer)
         // The wheel starts before the earliest deadline, so that deadlines missed during the
         // hand-over still expire in order.
@@ -116,6 +119,7 @@ final class BusCore {
     func take(policyOf new: AppTable) {
         table = new
         adapters = AdapterTable(new.adapters)
+        settings = SettingTable(new)
     }
 
     // MARK: What the broker reports and asks
@@ -172,6 +176,7 @@ final class BusCore {
         advanceStarts()
         advanceAbandoned()
         advanceListings()
+        advanceSettings()
         advanceNotes()
         if watches.hasUnsent { feedWatches() }
     }
@@ -186,6 +191,7 @@ final class BusCore {
         while work.hasStarts { advanceStarts() }
         while work.hasAbandoned { advanceAbandoned() }
         finishListings()
+        finishSettings()
         finishNotes()
     }
 

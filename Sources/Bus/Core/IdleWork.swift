@@ -28,9 +28,12 @@ struct IdleWork {
     /// Modules that can't be waited for any more, and for which something waits.
     private var abandoned: [ModuleRecord] = []
 
+    /// The peers whose settings are compared with a new table in batches, the next one last.
+    private var settingsToCompare: [UInt64] = []
+
     var isEmpty: Bool {
         fanOut == nil && waiting.isEmpty && deferredCloses.isEmpty && listings.isEmpty && !hasEndedInstances
-            && endedCallees.isEmpty && catchingUp.isEmpty && !hasStarts && !hasAbandoned
+            && endedCallees.isEmpty && catchingUp.isEmpty && !hasStarts && !hasAbandoned && !hasSettingsToCompare
     }
 
     /// The number of items of each kind, with the kind's name.
@@ -40,6 +43,7 @@ struct IdleWork {
             ("deferred closes", deferredCloses.count), ("groups of ended instances", endedInstances.count),
             ("ended callees", endedCallees.count), ("modules that catch up", catchingUp.count),
             ("starts", starts.count), ("abandoned", abandoned.count),
+            ("sessions with settings to compare", settingsToCompare.count),
             ("peers that wait for one", waiting.count),
         ]
     }
@@ -136,6 +140,16 @@ struct IdleWork {
     mutating func add(abandoned module: ModuleRecord) { abandoned.append(module) }
 
     mutating func takeAbandoned() -> ModuleRecord? { abandoned.isEmpty ? nil : abandoned.removeFirst() }
+
+    // MARK: Settings
+
+    var hasSettingsToCompare: Bool { !settingsToCompare.isEmpty }
+
+    /// - Parameter peers: all peers with settings, by their numbers.
+    mutating func compareSettings(of peers: [UInt64]) { settingsToCompare = peers.reversed() }
+
+    /// Takes the number of the peer that is next; nil if none is left.
+    mutating func takeSettingsToCompare() -> UInt64? { settingsToCompare.popLast() }
 
     // MARK: Peers that wait
 

@@ -155,6 +155,7 @@ extension BusCore {
         state.helloID = peer.greeting.helloID
         state.offering = peer.offering
         state.wantsRetiring = peer.wantsRetiring
+        state.settings = peer.settings
         state.otherApp = peer.otherApp
         if peer.role == .link { state.link = links.find(peer).map(LinkState.init) }
         var call = peer.firstMade

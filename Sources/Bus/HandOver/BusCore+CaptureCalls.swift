@@ -56,6 +56,7 @@ extension BusCore {
             case .removed: state.kind = .removedRetirement
             }
         case .retiring: state.kind = .retiring
+        case .settings: (state.kind, state.isSettings) = (.retiring, true)
         case .dismissal(let module): (state.kind, state.module) = (.dismissal, module.number)
         case .ending: state.kind = .ending
         case .event(let emission, let listener):

@@ -163,6 +163,9 @@ struct PurposeState: StatePart {
     /// With `metrics`: the number of the instance that the call creates; 0 for an operator's
     /// question. A build that knows no creations forwards the answer, as it does for a question.
     var instance: UInt64 = 0
+    /// With `retiring`: whether it is `module/settings`, whose answer a build without settings
+    /// ignores, as it does that of `retiring`.
+    var isSettings = false
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &kind)
@@ -174,6 +177,7 @@ struct PurposeState: StatePart {
         try file(7, &emission)
         try file(8, &listener)
         try file(9, &instance)
+        try file(10, &isSettings)
     }
 }
 

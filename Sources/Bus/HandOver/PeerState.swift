@@ -33,6 +33,7 @@ struct PeerState: StatePart {
     var otherApp = ""
     /// What a link to another app has besides.
     var link: LinkState?
+    var settings: SessionSettings?
     /// The slots of the requests that it made, newest first.
     var made: [UInt32] = []
     /// The slots of the requests that it serves, newest first.
@@ -65,6 +66,7 @@ struct PeerState: StatePart {
         try file(24, &served)
         try file(25, &otherApp)
         try file(26, &link)
+        try file(27, &settings)
     }
 }
 

@@ -103,7 +103,7 @@ extension Resumption {
         case .idleRetirement:
             return try about { (module) throws(StateError) in .retirement(module, .idle(state.milliseconds)) }
         case .removedRetirement: return try about { (module) throws(StateError) in .retirement(module, .removed) }
-        case .retiring: return .retiring
+        case .retiring: return state.isSettings ? .settings : .retiring
         case .dismissal: return try about { (module) throws(StateError) in .dismissal(module) }
         case .ending: return .ending
         case .event:

@@ -66,6 +66,8 @@ extension BusCore {
         change(module, .joined(resumed: resumed))
         if resumed {
             start.didInitialize(module.number)
+            // Nobody knows which values it got at its start.
+            if let peer = module.peer { giveSettings(to: peer, module) }
             becomeReady(module)
         } else {
             advance(module)
@@ -97,9 +99,14 @@ extension BusCore {
     /// Calls a module at `module/…`. A module that lacks the action counts as having done the step.
     /// Any other error means that its start has failed.
     func callStep(_ module: ModuleRecord, _ peer: Peer, to reached: ModuleLife.Step) {
-        let step = Self.action(reaching: reached)
+        let to = "module/\(Self.action(reaching: reached))"
+        guard reached == .setUp else {
+            return callOwn(peer, to: to, deadline: table.startup, .start(module, reaches: reached))
+        }
+        let given = settings(for: peer, module)
+        peer.settings?.begin(given.digests)
         callOwn(
-            peer, to: "module/\(step)", body: reached == .setUp ? setUpBody() : [], deadline: table.startup,
+            peer, to: to, body: setUpBody(given.json), shown: given.shown.map(setUpBody), deadline: table.startup,
             .start(module, reaches: reached))
     }
 
@@ -129,6 +136,8 @@ extension BusCore {
         } else if module.peer === peer {
             hasReached(reached, module)
         }
+        // A reload may have come meanwhile.
+        if reached == .setUp { giveSettings(to: peer, module) }
     }
 
     /// Returns the action of `module` that leads to a step.
@@ -141,9 +150,9 @@ extension BusCore {
         }
     }
 
-    private func setUpBody() -> [UInt8] {
+    private func setUpBody(_ settings: JSON) -> [UInt8] {
         let body: JSON = [
-            "env": .string(table.env), "settings": table.settings, "launchOptions": table.launchOptions,
+            "env": .string(table.env), "settings": settings, "launchOptions": table.launchOptions,
         ]
         return body.encoded()
     }

@@ -18,6 +18,7 @@ extension BusCore {
         successor.note(.connected, at: moment)
         module.setSuccessor(successor)
         peer.setWantsRetiring(hello.retiring)
+        peer.settings = hello.settings.map(SessionSettings.init)
         beginOffering(peer, hello)
         answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
         if hello.more { return }

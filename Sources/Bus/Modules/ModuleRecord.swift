@@ -12,6 +12,8 @@ final class ModuleRecord {
     private(set) var place: Int
     /// Its row, which a reload may replace; nil for a guest.
     private(set) var row: AppTable.Row?
+    /// The row's secrets before their last change: the module may still have them.
+    private(set) var formerSecrets: [AppTable.Secret] = []
     /// The URLs that its row maps, already checked when the manifest was read.
     private(set) var mappings: [Hello.URL] = []
     /// The rank that is in force. A session keeps the rank that it began with.
@@ -76,6 +78,7 @@ final class ModuleRecord {
 
     /// Puts a row in force. Its level takes effect only if there is no session.
     func take(_ row: AppTable.Row, place: Int) {
+        if let before = self.row?.secrets, before != row.secrets { formerSecrets = before }
         self.row = row
         self.place = place
         isRemoved = false
@@ -133,7 +136,10 @@ final class ModuleRecord {
     func takeLevel(of peer: Peer) { rank = peer.rank }
 
     /// The keys of its row that are not in force yet.
-    var pendingKeys: [String] { (row.map { $0.rank != rank } == true ? ["level"] : []) + said.pending }
+    var pendingKeys: [String] {
+        (row.map { $0.rank != rank } == true ? ["level"] : []) + said.pending
+            + (peer?.settings?.pending ?? []).map { "settings.\($0)" }
+    }
 
     /// Returns the reason of its current state. Only operators see what its process wrote.
     func reason(for peer: Peer) -> String {

@@ -117,6 +117,7 @@ extension BusCore {
         guard case .module(let name) = hello.role else {
             preconditionFailure("only modules are admitted here, not \(hello.role)")
         }
+        try checkSecrets(hello, row)
         try checkOwners(hello.offer, name)
         if let live = modules.find(name), let peer = live.peer, maySucceed(hello, live, peer) {
             try checkFree(hello.offer, of: live)

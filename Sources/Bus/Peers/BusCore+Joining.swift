@@ -20,6 +20,7 @@ extension BusCore {
         module.history.began(isByItself: peer.vouched == nil)
         add(hello.offer, to: module)
         peer.setWantsRetiring(hello.retiring)
+        peer.settings = hello.settings.map(SessionSettings.init)
         beginOffering(peer, hello)
         answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
         // With `more`, even a resumed session isn't ready before its last part.
@@ -78,21 +79,24 @@ extension BusCore {
     }
 
     func answerHello(_ peer: Peer, _ id: UInt64, module: ModuleRecord?, subscriptions: [UInt64]) {
-        let reply: JSON = [
-            "app": .string(table.app),
-            "env": .string(table.env),
-            "module": module.map { .string($0.name) } ?? .null,
-            "level": module == nil ? .null : .string(levels.names[peer.rank]),
-            "rank": module == nil ? .null : JSON(peer.rank),
-            "levels": JSON(levels.names),
-            "schemes": JSON(table.schemes),
-            "settings": table.settings,
-            "launchOptions": table.launchOptions,
-            "subscriptions": .array(subscriptions.map { JSON($0) }),
-            "limits": table.limits.json(),
-            "features": [.string(BrokerFeature.restURLs), .string(BrokerFeature.contracts)],
-        ]
-        writeReply(peer, id: id, reply)
+        let settings = settings(for: peer, module)
+        func reply(_ settings: JSON) -> JSON {
+            [
+                "app": .string(table.app),
+                "env": .string(table.env),
+                "module": module.map { .string($0.name) } ?? .null,
+                "level": module == nil ? .null : .string(levels.names[peer.rank]),
+                "rank": module == nil ? .null : JSON(peer.rank),
+                "levels": JSON(levels.names),
+                "schemes": JSON(table.schemes),
+                "settings": settings,
+                "launchOptions": table.launchOptions,
+                "subscriptions": .array(subscriptions.map { JSON($0) }),
+                "limits": table.limits.json(),
+                "features": JSON(BrokerFeature.all),
+            ]
+        }
+        writeReply(peer, id: id, reply(settings.json), shown: settings.shown.map(reply))
     }
 }
 
@@ -125,7 +129,10 @@ extension BusCore {
     func beginStart(of module: ModuleRecord, _ peer: Peer, resumed: Bool) {
         guard stage == .running else { return }
         if let successor = module.successor, successor.peer === peer {
-            if resumed { successor.take(.joined(resumed: true)) }
+            if resumed {
+                successor.take(.joined(resumed: true))
+                giveSettings(to: peer, module)
+            }
             advance(successor, module)
         } else if module.peer === peer, !module.isRetired {
             joined(module, resumed: resumed)

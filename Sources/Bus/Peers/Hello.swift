@@ -17,6 +17,8 @@ struct Hello {
     var observes: [AppTable.Observed] = []
     var requires: [RequiredInterface] = []
     var events: [String] = []
+    /// The settings that it declares; nil if it declares none, and then gets all.
+    var settings: [SettingKey]?
     var resumed = false
     /// Whether the session is notified when another process takes over from it.
     var retiring = false
@@ -92,6 +94,7 @@ struct Hello {
             throw BusError(
                 .badParams, "hello's interface \(adding.name) has \"add\", and there is none yet: add in bus/register")
         }
+        settings = try SettingKey.declared(in: reader)
         resumed = try reader.bool("resumed") ?? false
         retiring = try reader.bool("retiring") ?? false
     }
@@ -100,6 +103,9 @@ struct Hello {
     init(part body: UnsafeRawBufferPointer, of module: String) throws(BusError) {
         role = .module(module)
         let reader = try MemberReader(body: body, of: "bus/register")
+        try require(
+            try reader.array("settings") == nil, .badParams,
+            "bus/register has no settings: declare them in hello, whose answer has their values")
         try readPart(reader)
     }
 

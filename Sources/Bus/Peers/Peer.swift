@@ -61,6 +61,8 @@ package class Peer {
     final private(set) var offering = Offering.over
     /// Whether it wants to be notified when another process takes over from it.
     final private(set) var wantsRetiring = false
+    /// The settings that its hello declared; nil if it declared none.
+    final var settings: SessionSettings?
 
     init(number: UInt64, credentials: PeerCredentials, outbox: consuming Outbox) {
         self.number = number
@@ -175,6 +177,7 @@ package class Peer {
         vouched = state.vouched
         offering = state.offering
         wantsRetiring = state.wantsRetiring
+        settings = state.settings
         lastRequest = state.lastRequest
         owesCredit = state.owesCredit
         stopAttempts = state.stopAttempts

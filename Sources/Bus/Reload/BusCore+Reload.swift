@@ -77,6 +77,7 @@ extension BusCore {
         endSurplusGuests()
         for module in removed { remove(module) }
         noteAllRequired()
+        settingsMayHaveChanged()
         turnMayHaveChanged()
     }
 

@@ -31,6 +31,7 @@ struct OpenApp {
         .eager("Late", provides: ["Late"]) { $0.start = .async }, .manual("Bee", rank: 1)
     ) { table in
         table.authorizer = "Gate"
+        table.settings = ["shop.name": "Fruit"]
         var old = AppTable.Adapter(name: "Old", to: "Shop")
         var buy = AppTable.AdaptedAction(name: "buy", to: "buy")
         buy.result = [AppTable.Rename(from: "sum", to: "price")]
@@ -51,6 +52,7 @@ struct OpenApp {
                 ],
                 "urls": [["host": "shop", "path": "/item/:id", "to": "Shop/item"]],
                 "observes": ["sold"], "events": ["day.ended"],
+                "settings": ["shop.name", ["name": "shop.key", "secret": true]],
             ])
         try owner.asked("bus/mark", ["name": "filled"])
         caller = try bus.module(

@@ -5,4 +5,9 @@ public enum BrokerFeature {
     public static let restURLs = "rest-urls"
     /// Versions of interfaces in hello and in `requires`, and `bus/contracts`.
     public static let contracts = "contracts"
+    /// Hello declares settings, and `module/settings` brings changed ones.
+    public static let settings = "settings"
+
+    /// What this build can do.
+    public static let all = [restURLs, contracts, settings]
 }

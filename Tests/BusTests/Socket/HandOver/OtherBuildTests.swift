@@ -228,6 +228,8 @@ struct OtherBuildTests {
         try check(InterfaceRecord.Action())
         try check(Hello.URL())
         try check(PeerState())
+        try check(SessionSettings())
+        try check(SettingKey())
         try check(PeerCredentials())
         try check(ProcessIdentity())
         try check(ObservationState())

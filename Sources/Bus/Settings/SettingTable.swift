@@ -1,0 +1,52 @@
+import StrataCore
+
+/// The app's values of settings by key.
+struct SettingTable {
+    private let values: [String: JSON]
+
+    init(_ table: AppTable) {
+        values = Dictionary((table.settings.object ?? []).map { ($0.name, $0.value) }) { _, last in last }
+    }
+
+    /// Returns what a row's module gets for the keys that it declares, in their order; nil for a key
+    /// without a value. A secret's value is its row's alone.
+    func values(of row: AppTable.Row, for keys: [SettingKey]) -> [JSON?] {
+        let own = row.settings.isEmpty ? [:] : Dictionary(row.settings.map { ($0.name, $0.value) }) { _, last in last }
+        let secrets = row.secrets.isEmpty ? [:] : Dictionary(row.secrets.map { ($0.key, $0.value) }) { _, last in last }
+        return keys.map { key in
+            key.isSecret ? secrets[key.name].map(JSON.string) : own[key.name] ?? values[key.name]
+        }
+    }
+
+    /// Whether a row's module gets a plain value for a key.
+    func has(_ key: String, _ row: AppTable.Row) -> Bool {
+        values[key] != nil || row.settings.contains { $0.name == key }
+    }
+
+    /// Returns the number by which values are compared; 0 for none. It is the same in each program
+    /// (FNV-1a).
+    static func digest(_ value: JSON?) -> UInt64 {
+        guard let value else { return 0 }
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in value.encoded() { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        return max(hash, 1)
+    }
+}
+
+extension AppTable {
+    /// Returns the plain values that a module gets that declares no settings: all of them.
+    func undeclaredSettings(of row: Row?) -> JSON {
+        guard let row else { return .object([]) }
+        guard !row.settings.isEmpty, var all = settings.object else { return settings }
+        var places = Dictionary(all.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        for member in row.settings {
+            if let place = places[member.name] {
+                all[place].value = member.value
+            } else {
+                places[member.name] = all.count
+                all.append(member)
+            }
+        }
+        return .object(all)
+    }
+}
