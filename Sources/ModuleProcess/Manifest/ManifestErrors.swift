@@ -142,4 +142,9 @@ extension Manifest {
             file: number == 0 ? path : places.files[number], number: number, line: place?.line,
             column: place?.column, key: key, message: message)
     }
+    /// Returns the file and the line of a row: `strata.yaml:8`.
+    func place(of row: String) -> String {
+        let problem = problem(["modules", .key(row)], "")
+        return problem.line.map { "\(problem.file):\($0)" } ?? problem.file
+    }
 }

@@ -14,7 +14,8 @@ struct CheckCommand: ParsableCommand {
 
             Shows every finding with its file, line and key: errors in the manifest, unmet \
             requirements, calls and reports to a later level, notifications and events without \
-            a sender or an observer, missing actions, and executables that can't be run. It \
+            a sender or an observer, missing actions, settings that no module declares or that have \
+            another type, and executables that can't be run. It \
             starts each executable with --describe, for at most 5 s, and compares what it \
             describes with its row.
 
@@ -34,7 +35,7 @@ struct CheckCommand: ParsableCommand {
         let answer = Answer(output)
         var app: DescribedApp
         do throws(ManifestErrors) { app = try DescribedApp(manifest) } catch {
-            let list = FindingList(findings: error.errors.map { Finding(.error, $0) })
+            let list = FindingList(findings: error.errors.map { Finding(.error, $0) }, manifest: manifest)
             try list.show(answer)
             if !answer.isForPrograms {
                 StandardOutput.write(line: "\(Printable.line(manifest)): \(list.summary(answer.painter))")
@@ -43,7 +44,11 @@ struct CheckCommand: ParsableCommand {
         }
         if !`static` { try app.describe() }
         let review = AppReview(app.manifest, app.descriptions)
-        let list = FindingList(findings: (app.failures + review.findings).inOrder)
+        // Whoever runs the app may be able to read what this command can't.
+        let unreadable = app.manifest.secrets.compactMap { $0.problem(RunningApp.environment) }.map {
+            Finding(.advice, $0)
+        }
+        let list = FindingList(findings: (app.failures + review.findings + unreadable).inOrder, manifest: manifest)
         try list.show(answer)
         try summarize(app, list, answer)
         if list.errors > 0 { exitNow(.usage) }

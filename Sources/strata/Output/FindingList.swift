@@ -5,6 +5,8 @@ import StrataManifest
 /// the same as text on stderr, for a person who watches.
 struct FindingList {
     let findings: [Finding]
+    /// The manifest's path. Findings in other files name theirs.
+    let manifest: String
 
     var errors: Int { findings.count { $0.severity == .error } }
     var advice: Int { findings.count - errors }
@@ -25,7 +27,8 @@ struct FindingList {
         for finding in findings {
             let problem = finding.problem
             table.add([
-                .init(problem.lineAndColumn, .dim), .init(finding.severity.rawValue, finding.severity.colour),
+                .init(problem.file == manifest ? problem.lineAndColumn : problem.place, .dim),
+                .init(finding.severity.rawValue, finding.severity.colour),
                 .init(problem.key, .bold), .init(problem.message),
             ])
         }

@@ -133,11 +133,7 @@ struct ContractReview {
         ["modules", .key(row.name), .key(key)] + (place.map { [.at($0)] } ?? [])
     }
 
-    /// Returns the file and the line of a row.
-    private func place(of row: AppTable.Row) -> String {
-        let problem = manifest.problem(["modules", .key(row.name)], "")
-        return problem.line.map { "\(problem.file):\($0)" } ?? problem.file
-    }
+    private func place(of row: AppTable.Row) -> String { manifest.place(of: row.name) }
 }
 
 extension Contract.Action {

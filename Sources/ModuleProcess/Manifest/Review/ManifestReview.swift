@@ -175,6 +175,7 @@ public struct AppReview {
         findings += NotificationReview(completed, descriptions).findings
         findings += EventReview(completed, descriptions).findings
         findings += ContractReview(completed, descriptions).findings
+        findings += SettingReview(manifest, descriptions).findings
         self.findings = findings.inOrder
     }
 }

@@ -47,6 +47,9 @@ public struct ModuleDescription: Sendable, Equatable {
     /// The events that the module declares.
     public var events: [String] = []
 
+    /// The settings that the module declares; nil if it declares none, and then it gets all plain ones.
+    public var settings: [DeclaredSetting]?
+
     /// The types of what the module offers, requires and sends; nil if it doesn't describe them.
     public var contracts: ModuleContracts?
 
@@ -108,10 +111,24 @@ public struct ModuleDescription: Sendable, Equatable {
         for member in try Self.object(hello, "reports") {
             reports.append(.init(module: member.name, names: try Self.names(hello["reports"] ?? .null, member.name)))
         }
-        guard let said = hello["contracts"] else { return }
-        do throws(ContractError) { contracts = try ModuleContracts(json: said) } catch {
-            throw Malformed(message: "in its contracts, \(error)")
+        if let said = hello["contracts"] {
+            do throws(ContractError) { contracts = try ModuleContracts(json: said) } catch {
+                throw Malformed(message: "in its contracts, \(error)")
+            }
         }
+        settings = DeclaredSetting.joined(try Self.settings(hello), contracts?.module.settings)
+    }
+
+    private static func settings(_ hello: JSON) throws(Malformed) -> [DeclaredSetting]? {
+        guard hello["settings"] != nil else { return nil }
+        var settings: [DeclaredSetting] = []
+        for element in try array(hello, "settings") {
+            guard let setting = DeclaredSetting(element) else {
+                throw Malformed(message: "one of its settings lacks a name")
+            }
+            settings.append(setting)
+        }
+        return settings
     }
 
     /// Returns the interface of a name.
