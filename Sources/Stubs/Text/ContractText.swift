@@ -33,6 +33,11 @@ public struct ContractText {
         "\(action.name)(\(parameters(of: action))) → \(answer(of: action))"
     }
 
+    /// Returns a type alone, with its bounds: `integer (1 to 100)`. That it may be null goes without saying.
+    public static func type(_ schema: Schema) -> String {
+        SchemaText.type(schema.withoutNull) + (SchemaText.bounds(schema).map { " (\($0))" } ?? "")
+    }
+
     private var heading: [String] {
         let version = contract.version.map { " \($0)" } ?? ""
         let instances = contract.hasInstances ? ", of which each user creates instances" : ""

@@ -27,9 +27,9 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "App",
                 subcommands: [
-                    New.self, Up.self, BrokerCommand.self, Launch.self, CheckCommand.self, Why.self, Graph.self,
-                    Reload.self,
-                    Down.self,
+                    New.self, Up.self, BrokerCommand.self, Launch.self, CheckCommand.self, SettingsCommand.self,
+                    Why.self,
+                    Graph.self, Reload.self, Down.self,
                 ]),
             CommandGroup(name: "Module", subcommands: [Start.self, Stop.self, Restart.self, RunModule.self]),
             CommandGroup(
