@@ -171,7 +171,7 @@ let package = Package(
                 "StrataCore", "StrataContracts", "StrataDeriving", "StrataJSON", "StrataSymbols", "DerivingFixtures",
                 "StrataTesting", "TestSupport",
             ],
-            exclude: ["Documents", "Symbols"], swiftSettings: settings),
+            exclude: ["Documents", "Settings", "Symbols"], swiftSettings: settings),
         .testTarget(
             name: "JSONCodingTests",
             dependencies: ["StrataCore", "StrataJSON", "StrataTesting", "TestSupport"],

@@ -196,7 +196,7 @@ extension Schema {
     }
 
     /// The schemas that this one is made of.
-    private var parts: [Schema] {
+    var parts: [Schema] {
         switch form {
         case .any, .null, .boolean, .integer, .number, .string, .enumeration, .reference: []
         case .array(let element, _, _): [element]

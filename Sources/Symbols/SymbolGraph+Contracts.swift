@@ -47,6 +47,11 @@ extension SymbolGraph {
         complete(&contract.broadcasts, names, at: "\(prefix)/broadcasts")
         complete(&contract.reports, names, at: "\(prefix)/reports")
         complete(&contract.observes, names, at: "\(prefix)/observes")
+        if let settings = contract.settings {
+            var schema: Schema? = Schema(.object(settings))
+            names.completeMembers(&schema, of: "\(prefix)/settings", at: "\(prefix)/settings")
+            if case .object(let members)? = schema?.form { contract.settings = members }
+        }
         for name in contract.definitions.keys {
             let pointer = "\(prefix)/$defs/\(JSONPointer.token(name))"
             var definition = contract.definitions[name]

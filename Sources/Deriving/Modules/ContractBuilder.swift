@@ -23,6 +23,10 @@ public struct ContractBuilder {
         contract.broadcasts = try notices(outline.broadcasts, "broadcasts", of: outline.name, at: "/module")
         contract.reports = try notices(outline.reports, "reports", of: outline.name, at: "/module")
         contract.observes = try notices(outline.observes, "observes", of: outline.name, at: "/module")
+        if let settings = outline.settings {
+            contract.settings = try Self.naming(outline.name) { try deriver.settings(settings) }
+            note(deriver.swiftNames(of: settings.type, at: "/module/settings", schema: "/module/settings"))
+        }
         contracts.module = try complete(contract, at: "/module")
         guard checks else { return }
         try Self.naming(outline.name) { try deriver.check() }

@@ -32,6 +32,19 @@ public struct ModuleOutline: Sendable {
         }
     }
 
+    /// The settings that a module declares.
+    public struct Settings: Sendable {
+        /// The type whose coding keys are the settings' keys.
+        public var type: Content
+        /// The defaults by their keys.
+        public var defaults: JSON
+
+        public init(_ type: Content, defaults: JSON) {
+            self.type = type
+            self.defaults = defaults
+        }
+    }
+
     /// An interface that is provided or required.
     public struct Interface: Sendable {
         public var name: String
@@ -62,6 +75,8 @@ public struct ModuleOutline: Sendable {
     public var broadcasts: [Notice] = []
     public var reports: [Notice] = []
     public var observes: [Notice] = []
+    /// Nil if the module declares none.
+    public var settings: Settings?
 
     public init(_ name: String, _ type: any SendableMetatype.Type) {
         self.name = name

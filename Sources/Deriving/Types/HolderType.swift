@@ -18,6 +18,18 @@ extension Optional: HolderType where Wrapped: Decodable {
     }
 }
 
+extension Secret: HolderType where Value: Decodable {
+    static func schema(by deriver: Deriver, at place: ValuePath) throws -> Schema {
+        var schema = try deriver.schema(of: Value.self, at: place)
+        schema.isSecret = true
+        return schema
+    }
+
+    static func value(by deriver: Deriver, _ variation: Int) throws -> Secret {
+        Secret(try deriver.value(of: Value.self, variation))
+    }
+}
+
 /// An array, or what is written as one.
 protocol ElementsType: HolderType {
     associatedtype Element: Decodable

@@ -17,6 +17,10 @@ public typealias ContractVersion = StrataCore.ContractVersion
 ///     }
 public typealias ContractDescribing = StrataDeriving.ContractDescribing
 
+/// A setting's value that nobody is shown: it prints, reflects and is written as `‹secret›`. Code
+/// that needs it says `secret.value`.
+public typealias Secret = StrataDeriving.Secret
+
 extension Nothing: ContractDescribing {
     public static var contractSchema: JSON { ["type": "object"] }
 }

@@ -18,6 +18,7 @@ extension Exports {
         outline.broadcasts = Self.outlines(broadcasts.map { ($0.name, $0.type) })
         outline.reports = Self.outlines(reports.flatMap(\.notices).map { ($0.name, $0.type) })
         outline.observes = Self.outlines(observations.map { ($0.name, $0.type) })
+        outline.settings = declaredSettings?.outline
         return outline
     }
 

@@ -66,6 +66,8 @@ public struct Exports {
     private(set) var broadcasts: [DeclaredNotice] = []
     private(set) var reports: [(target: String, notices: [DeclaredNotice])] = []
     private(set) var required: [(name: String, type: (any Interface.Type)?)] = []
+    /// The settings that the module declares, and what takes changed ones; nil if it declares none.
+    var declaredSettings: SettingsExport?
 
     init() {}
 
@@ -208,7 +210,7 @@ extension Exports {
     /// Returns why an offer can't be made at run time; nil if it can.
     func refusal(of later: Exports) -> BusError? {
         guard later.observations.isEmpty, later.events.isEmpty, later.broadcasts.isEmpty, later.reports.isEmpty,
-            later.required.isEmpty
+            later.required.isEmpty, later.declaredSettings == nil
         else {
             return BusError(
                 .badParams,

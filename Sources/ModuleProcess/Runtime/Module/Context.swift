@@ -9,8 +9,9 @@ public struct Context: Sendable {
     public let app: String
     /// The app's environment, such as `debug` or `release`.
     public let env: String
-    /// The app's settings, from its manifest.
-    public let settings: JSON
+    /// The module's settings as the bus sent them, without secrets and defaults. A module that
+    /// declares its settings asks `settings(as:)`.
+    public internal(set) var settings: JSON
     /// The options that the app was started with.
     public let launchOptions: JSON
     /// The module's name, from its row in the manifest.
@@ -27,6 +28,8 @@ public struct Context: Sendable {
     public let features: [String]
     /// The process's arguments, without the program's name.
     public let arguments: [String]
+    /// The settings that the module declares; nil if it declares none.
+    var declaredSettings: (any ModuleSettings)?
 
     init(hello: JSON, setUp: JSON, arguments: [String]) {
         app = hello["app"]?.string ?? ""

@@ -21,6 +21,7 @@ extension ModuleRuntime {
                 declared = declared.dropFirst(count)
             },
             opened: { [unowned self] in
+                settings?.take(welcome: connection.welcome["settings"] ?? [:])
                 telemetry?.metrics?.connected()
                 telemetry?.tracing?.name(app: connection.welcome["app"]?.string ?? "")
                 if resumed { runResumed() }

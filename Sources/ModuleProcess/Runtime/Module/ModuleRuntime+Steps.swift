@@ -24,6 +24,8 @@ extension ModuleRuntime {
             call.reply(answer.encoded())
         } else if action.equals("contracts") {
             describeContracts(call)
+        } else if action.equals("settings") {
+            changeSettings(call, body)
         } else if action.equals("retiring") {
             retire(call)
         } else if action.equals("released") {
@@ -62,6 +64,22 @@ extension ModuleRuntime {
         }
     }
 
+    /// Answers `module/settings`: the values that a reload has changed.
+    private func changeSettings(_ call: IncomingCall, _ body: UnsafeRawBufferPointer) {
+        guard let settings else {
+            call.fail(ModuleError(.unknownAction, "\(name) declares no settings"))
+            return
+        }
+        let given = (try? JSON(parsing: Array(body)))?["settings"] ?? [:]
+        call.run { [name] call in
+            do { try await settings.take(given) } catch {
+                ModuleLog.logger.error("\(name) keeps its settings: \(error)")
+                throw error
+            }
+            call.reply(Array("{}".utf8))
+        }
+    }
+
     private func perform(
         _ step: LifeCycle.Step, _ params: JSON, scope: CallScope, then: @escaping (Result<Void, any Error>) -> Void
     ) {
@@ -74,9 +92,9 @@ extension ModuleRuntime {
         lifeCycle.run(
             step,
             start: { finish in
-                run(scope: scope, finish) {
+                run(scope: scope, finish) { [settings] in
                     switch step {
-                    case .setUp: try await module.setUp(context)
+                    case .setUp: try await module.setUp(try settings?.setUp(context) ?? context)
                     case .initialize: try await module.initialize()
                     case .didStart: try await module.didStart()
                     case .tearDown: break

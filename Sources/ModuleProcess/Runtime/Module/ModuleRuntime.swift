@@ -26,6 +26,8 @@ package final class ModuleRuntime {
     private(set) var module: (any Module)?
     @exclusivity(unchecked)  // because each call reads it, on one thread
     private(set) var offers = Offers()
+    /// Nil if the module declares no settings.
+    private(set) var settings: HeldSettings?
     let moduleType: any Module.Type
     private let onExit: (Int32, String?) -> Void
 
@@ -85,13 +87,14 @@ package final class ModuleRuntime {
         try module.register(&exports)
         offers = Offers(exports)
         observations = Observations(exports.observations)
+        settings = try exports.declaredSettings.map { declared in try HeldSettings(declared, of: name, moduleType) }
         self.module = module
     }
 
     func hello(resumed: Bool) -> JSON {
         HelloBody.json(
             module: name, level: level, token: configuration.token, exports: offers.exports,
-            observations: observations.all, resumed: resumed)
+            observations: observations.all, settings: settings?.declared, resumed: resumed)
     }
 
     /// The names of the running calls, as in logs.

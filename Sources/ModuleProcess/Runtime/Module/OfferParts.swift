@@ -24,12 +24,13 @@ struct OfferParts {
         guard whole.encoded().count > mostBytes || whole.valueCount > mostValues else { return [whole] }
         var divided = OfferParts()
         let all = whole.object ?? []
-        divided.members = all.filter { $0.value.array == nil && $0.value.object == nil }
+        divided.members = all.filter { $0.name == "settings" || ($0.value.array == nil && $0.value.object == nil) }
         divided.count(.object(divided.members))
         for member in all {
             switch (member.name, member.value) {
             case ("interfaces", .object(let interfaces)):
                 for interface in interfaces { divided.add(interface: interface) }
+            case ("settings", _): break
             case (_, .object(let targets)):
                 for target in targets { divided.add(reports: target.value.array ?? [], to: target.name) }
             case (let name, .array(let elements)): for element in elements { divided.add(element, to: name) }
@@ -139,7 +140,8 @@ enum HelloBody {
     static let runtime = "swift 0.1"
 
     static func json(
-        module: String, level: String?, token: String?, exports: Exports, observations: [Observing], resumed: Bool
+        module: String, level: String?, token: String?, exports: Exports, observations: [Observing],
+        settings: [JSON]?, resumed: Bool
     ) -> JSON {
         var members = [
             JSON.Member("protocol", .integer(protocolVersion)), JSON.Member("module", .string(module)),
@@ -165,6 +167,7 @@ enum HelloBody {
         add(
             "requires",
             exports.required.map { .string(RequiredInterface(name: $0.name, version: $0.type?.version).description) })
+        if let settings { add("settings", .array(settings)) }
         if resumed { add("resumed", true) }
         add("retiring", true)
         return .object(members)
