@@ -29,10 +29,14 @@ from .observers import Observation
 from .offers import Offer
 from .operator import Operator
 from .registrations import Registration
+from .secret import Secret
+from .setting import Setting
+from .settings import Settings
 from .streams import Stream, TypedStream
 
 __all__ = [
     "BusError", "Call", "Client", "Context", "Counter", "Format", "FrameDecoder", "Gauge", "Instance", "Instances",
     "Last", "Length", "Metrics", "Module", "NewInstance", "Notice", "Observation", "Offer", "Operator", "Pattern",
-    "Range", "Registration", "Retry", "Root", "Stream", "Timer", "TypedStream", "WireName", "encode_frame",
+    "Range", "Registration", "Retry", "Root", "Secret", "Setting", "Settings", "Stream", "Timer", "TypedStream",
+    "WireName", "encode_frame",
 ]  # fmt: skip

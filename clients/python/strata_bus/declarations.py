@@ -7,6 +7,7 @@ from .checks import checked_name
 from .declared import DeclaredNotice
 from .handlers import CallHandler, CallHandlerT, FunctionT
 from .offers import Offer
+from .settings import Settings, SettingsT
 from .versions import checked_version
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Declarations(Offer):
         self._required: list[Contract] = []
         """The contracts that it requires, as it was built with them."""
         self._steps: dict[str, Callable[..., Any]] = {}
+        self._settings: Settings[Any] | None = None
 
     def event(self, name: str) -> Callable[[CallHandlerT], CallHandlerT]:
         """Decorates the handler of an event. Its value is the answer; `None` counts as true."""
@@ -110,6 +112,28 @@ class Declarations(Offer):
 
         return encoded_content(name, notice.content, value)
 
+    def settings(self, type: type[SettingsT]) -> Settings[SettingsT]:
+        """Declares the module's settings: it then gets these and no others.
+
+        The start fails if a required setting has no value, or a value has another type. The error
+        names the key, and never shows a secret.
+
+        Args:
+            type: a dataclass whose fields are settings, each with a `Setting`.
+        """
+        if self._settings is not None:
+            raise ValueError("settings are declared already: declare all in one class")
+        self._settings = Settings(type)
+        return self._settings
+
+    def settings_changed(self, handler: FunctionT) -> FunctionT:
+        """Decorates what takes settings that change while the module runs. It gets the new ones.
+
+        They are taken together: if it raises, all old values stay, and `strata ps` shows the changed
+        keys as pending. Without it, the module takes them at its next start.
+        """
+        return self._add_step("settingsChanged", handler)
+
     def set_up(self, handler: FunctionT) -> FunctionT:
         """Decorates `setUp`, which gets the `Context`.
 
@@ -153,6 +177,10 @@ class Declarations(Offer):
 
     def _prepare(self) -> None:
         super()._prepare()
+        if self._settings is not None:
+            self._settings.prepare()
+        elif "settingsChanged" in self._steps:
+            raise TypeError("there is a handler of settings_changed, and no settings: declare them by module.settings")
         for kind, notices in self._sent.items():
             for name, notice in notices.items():
                 if notice.content is ...:

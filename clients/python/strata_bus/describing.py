@@ -43,6 +43,9 @@ def _module_contract(name: str, declarations: Declarations, observers: Iterable[
         if known.typed is None and observer.typed is not None:
             observed[observer.name] = observer
     plans = [observer.typed.params for observer in observed.values() if observer.typed is not None]
+    settings = declarations._settings
+    if settings is not None:
+        plans.append(settings.plan)
     sent = declarations._sent
     definitions = Definitions(_contents([*sent["broadcasts"].values(), *sent["reports"].values()]) + plans, [])
     contract = Contract(module=name)
@@ -51,6 +54,8 @@ def _module_contract(name: str, declarations: Declarations, observers: Iterable[
     for name, observer in observed.items():
         content = None if observer.typed is None else definitions.inline(observer.typed.params)
         contract.observes[name] = ContractNotice(documentation(observer.function), content=content)
+    if settings is not None:
+        contract.settings = settings.form(definitions)
     contract.definitions = definitions.schemas
     return contract
 

@@ -41,7 +41,7 @@ def divided(whole: dict[str, Any]) -> list[dict[str, Any]]:
     """
     if len(encode(whole)) <= MOST_PART and count_values(whole) <= MOST_VALUES:
         return [whole]
-    first = {name: value for name, value in whole.items() if not isinstance(value, (dict, list))}
+    first = {name: value for name, value in whole.items() if name == "settings" or not isinstance(value, (dict, list))}
     parts: list[dict[str, Any]] = [first]
     used = [256 + len(encode(first)), 16 + count_values(first)]  # with room for the lists' names
 
@@ -57,6 +57,8 @@ def divided(whole: dict[str, Any]) -> list[dict[str, Any]]:
         return parts[-1]
 
     for name, value in whole.items():
+        if name in first:
+            continue
         if name == "interfaces":
             for interface, row in value.items():
                 others = {member: said for member, said in row.items() if member != "actions"}

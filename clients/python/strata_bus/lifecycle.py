@@ -15,10 +15,17 @@ from .log import logger
 class LifeCycle:
     """Runs a module's steps: those of the start once, `tearDown` once at the end."""
 
-    def __init__(self, bus: Bus, steps: Mapping[str, Callable[..., Any]], background: Background) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        steps: Mapping[str, Callable[..., Any]],
+        background: Background,
+        take_settings: Callable[[Call], None],
+    ) -> None:
         self._bus = bus
         self._steps = steps
         self._background = background
+        self._take_settings = take_settings
         self._done: set[str] = set()
         self._tearing: asyncio.Task[None] | None = None
         self._handlers: dict[str, CallHandler] = {
@@ -56,6 +63,8 @@ class LifeCycle:
             logger.error("tear_down failed: %s", error or type(error).__name__)
 
     async def _set_up(self, call: Call) -> None:
+        if "setUp" not in self._done:
+            self._take_settings(call)
         await self._do("setUp", self._bus.context)
 
     async def _begin(self, call: Call) -> None:

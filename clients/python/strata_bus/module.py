@@ -19,6 +19,7 @@ from .instances import Instance, NewInstance
 from .keeper import Keeper
 from .lifecycle import LifeCycle
 from .limits import MOST_HANDLERS
+from .log import logger
 from .measurements import Measurement
 from .metrics import Metrics
 from .observers import Observation, Observer, Observers, check_observation
@@ -53,7 +54,7 @@ class Module(Declarations, Bus):
         self._background = Background(self._fail)
         self._observers = Observers(self, self._background, self._runner, self._telemetry)
         self._registrations = Registrations(self, self, self._background)
-        self._life = LifeCycle(self, self._steps, self._background)
+        self._life = LifeCycle(self, self._steps, self._background, self._take_settings)
         self._keeper = Keeper(self, self._life, self._background, self._hello)
         self._created: WeakValueDictionary[str, Instance] = WeakValueDictionary()
         self._questions: dict[str, CallHandler] = {  # of the bus, besides the steps and events
@@ -63,6 +64,7 @@ class Module(Declarations, Bus):
             "instanceEnded": self._instance_ended,
             "metrics": lambda _: self.metrics._answer(),
             "contracts": lambda _: self.contracts(),
+            "settings": self._change_settings,
         }
 
     async def mark(self, name: str) -> None:
@@ -271,6 +273,8 @@ class Module(Declarations, Bus):
             hello["level"] = self.level
         said = {**offer._described(), "observes": self._observers.described(), **self._declared()}
         hello.update({member: value for member, value in said.items() if value})
+        if self._settings is not None:
+            hello["settings"] = self._settings.declared()
         return hello
 
     # -- called by the bus's requests and by the connection
@@ -282,6 +286,8 @@ class Module(Declarations, Bus):
         self._telemetry.connections.add()
         if self._telemetry.tracer is not None:
             self._telemetry.tracer.set_app(str(hello.get("app", "")))
+        if self._settings is not None:
+            hello = {**hello, "settings": self._settings.shown(hello.get("settings", {}))}
         super()._opened(connection, hello)
         self._observers.end_stale()
         self._registrations.end_stale()
@@ -340,6 +346,19 @@ class Module(Declarations, Bus):
             return instances._call if action in instances._actions else None
         return offered._any.get(interface)
 
+    def _take_settings(self, call: Call) -> None:
+        if self._settings is not None:
+            self._settings.set_up(_given_settings(call))
+
+    async def _change_settings(self, call: Call) -> None:
+        if self._settings is None:
+            raise BusError("unknown-action", f"{self.name} declares no settings", ran="no")
+        try:
+            await self._settings.take(_given_settings(call), self.name, self._steps.get("settingsChanged"))
+        except BusError as error:
+            logger.error("%s keeps its settings: %s", self.name, error)
+            raise
+
     def _handle_event(self, call: Call) -> Any:
         return _event_answer(self._events[call.name or ""](call))
 
@@ -360,6 +379,10 @@ class Module(Declarations, Bus):
         instances = self._registrations.offered._instances.get(name.partition("#")[0])
         if instances is not None:
             instances._release(name)
+
+
+def _given_settings(call: Call) -> Any:
+    return call.params.get("settings") if isinstance(call.params, dict) else None
 
 
 def _event_answer(result: Any) -> Any:

@@ -12,6 +12,8 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from ..annotations import Format, Length, Pattern, Range, WireName
+from ..secret import Secret
+from ..setting import CopiedDefault
 from .composite_plans import ArrayPlan, IntegerKeyPlan, MapPlan, TuplePlan, UnionPlan
 from .definition_names import definition_names
 from .docs import documentation, record_docs
@@ -20,6 +22,7 @@ from .places import INTEGERS
 from .plans import TEXT_PLANS, AnyPlan, DecimalPlan, DescribedPlan, EnumPlan, Plan, ScalarPlan
 from .problems import ContractError, Mismatch
 from .record_plans import Member, RecordPlan
+from .secret_plans import SecretPlan
 from .schema import (
     AnyForm,
     ArrayForm,
@@ -137,6 +140,8 @@ class Planner:
         if origin in _MAPS:
             key, value = arguments or (str, Any)
             return MapPlan(self._key(key, where), self.plan(value, f"{where}[…]"))
+        if origin is Secret:
+            return SecretPlan(self.plan(arguments[0] if arguments else str, where))
         if isinstance(origin, type):
             if issubclass(origin, enum.Enum):
                 return self._enum(origin, where)
@@ -251,11 +256,13 @@ class Planner:
         if not field.init:
             raise TypeError(f"{where}: a field with init=False can't be read: make it a property of {cls.__qualname__}")
         member = self._member(field.name, hint, where)
+        member.name = field.metadata.get("setting", member.name)
         if field.default is not dataclasses.MISSING:
             member.default = field.default
             member.omits_none = member.omits_none and field.default is None
         elif field.default_factory is not dataclasses.MISSING:
-            if field.default_factory in (list, dict, set, tuple):  # others may make another value each time
+            # Other ones may make another value each time.
+            if field.default_factory in (list, dict, set, tuple) or isinstance(field.default_factory, CopiedDefault):
                 member.default = field.default_factory()
             member.omits_none = False
         else:
