@@ -101,6 +101,15 @@ final class CatalogApp {
         return try #require(answer["token"]?.string)
     }
 
+    /// Changes the manifest's text, and has it read again.
+    func reload(_ old: String, as new: String) throws {
+        var manifest = try read("strata.yaml")
+        try #require(manifest.contains(old), "the manifest has no \(old)")
+        manifest.replace(old, with: new)
+        try Self.write(folder.path + "/strata.yaml", manifest)
+        _ = try strata("reload")
+    }
+
     /// Changes the package manager's file.
     func setPackages(_ count: Int) throws { try Self.write(folder.path + "/status", Self.status(count)) }
     func setUsers(_ text: String) throws { try Self.write(folder.path + "/users", text) }

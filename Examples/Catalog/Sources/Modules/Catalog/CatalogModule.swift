@@ -15,8 +15,7 @@ final class CatalogModule: Module {
     private static let mostItems = 100
 
     private let bus: Bus
-    private var importer: Importer
-    private var pageSize = 20
+    private let importer: Importer
     /// How many packages there are, as Storage said last; nil where it isn't
     /// known.
     private var total: Int?
@@ -27,10 +26,12 @@ final class CatalogModule: Module {
 
     init(bus: Bus) {
         self.bus = bus
-        importer = Importer(bus, path: "/var/lib/dpkg/status")
+        importer = Importer(bus)
     }
 
     func register(_ exports: inout Exports) {
+        exports.settings(CatalogSettings.self)
+        exports.settingsChanged(CatalogSettings.self) { try $0.check() }
         exports.requires(Storage.self)
         exports.reports(LogLine.self, to: Log.name)
         exports.action(Catalog.List.self, perform: list)
@@ -54,10 +55,7 @@ final class CatalogModule: Module {
 
     // MARK: The start
 
-    func setUp(_ context: Context) {
-        if let path = context.settings["catalog.status"]?.string { importer = Importer(bus, path: path) }
-        if let size = context.settings["catalog.page"]?.integer { pageSize = Int(size) }
-    }
+    func setUp(_ context: Context) throws { try context.settings(as: CatalogSettings.self).check() }
 
     /// Storage is in an earlier level: it is ready by now.
     func initialize() async throws {
@@ -112,7 +110,7 @@ final class CatalogModule: Module {
     }
 
     private func limit(_ asked: Int?) throws -> Int {
-        let limit = asked ?? pageSize
+        let limit = asked ?? bus.settings(as: CatalogSettings.self).page
         guard 1...Storage.mostAtOnce ~= limit else {
             throw ModuleError.badParams("a limit of \(limit): ask for 1 to \(Storage.mostAtOnce)")
         }

@@ -12,15 +12,11 @@ final class Importer {
     private static let window = 16
 
     private let bus: Bus
-    private let path: String
     /// What was told last; nil where no import runs.
     private var latest: Progress?
     private var watchers: [AsyncThrowingStream<Progress, any Error>.Continuation] = []
 
-    init(_ bus: Bus, path: String) {
-        self.bus = bus
-        self.path = path
-    }
+    init(_ bus: Bus) { self.bus = bus }
 
     /// The progress of the import that runs, which is begun where none does.
     func progress() throws -> AsyncThrowingStream<Progress, any Error> {
@@ -49,6 +45,7 @@ final class Importer {
     }
 
     private func importAll() async throws -> Progress {
+        let path = bus.settings(as: CatalogSettings.self).status
         do {
             guard let running = try await PackageImport.begin(from: path, into: bus) else {
                 bus.log("\(path) is as it was at the last import")

@@ -9,7 +9,6 @@ final class ExportModule: Module {
     static let name = "Export"
 
     private let bus: Bus
-    private var path = "var/catalog.jsonl"
     private var isRunning = false
     /// What was written last; nil where something has changed since.
     private var current: Export.Run.Reply?
@@ -19,6 +18,8 @@ final class ExportModule: Module {
     init(bus: Bus) { self.bus = bus }
 
     func register(_ exports: inout Exports) {
+        exports.settings(ExportSettings.self)
+        exports.settingsChanged(ExportSettings.self) { _ in self.outdated() }
         exports.requires(Storage.self)
         exports.action(Export.Run.self) { _ in try await self.run() }
         exports.stream(Export.Lines.self) { _ in LineSequence(try self.bus.stream(Storage.Dump())) }
@@ -27,11 +28,9 @@ final class ExportModule: Module {
         exports.event("app.moduleLost") { _ in self.outdated() }
     }
 
-    func setUp(_ context: Context) {
-        if let path = context.settings["export.file"]?.string { self.path = path }
-    }
-
     func resumed() { outdated() }
+
+    private var path: String { bus.settings(as: ExportSettings.self).file }
 
     private func outdated() {
         changes += 1

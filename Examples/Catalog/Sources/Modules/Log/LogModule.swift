@@ -12,19 +12,16 @@ final class LogModule: Module {
     private static let fewRecent = 20
 
     private let bus: Bus
-    private var file = LogFile(path: "var/catalog.log")
     private var recent: [String] = []
 
     init(bus: Bus) { self.bus = bus }
 
     func register(_ exports: inout Exports) {
+        exports.settings(LogSettings.self)
+        exports.settingsChanged(LogSettings.self) { _ in }  // each line asks for the file
         exports.action(Log.Recent.self) { Array(self.recent.suffix(max(0, $0.limit ?? 20))) }
         exports.event("app.memoryPressure") { _ in self.recent = self.recent.suffix(Self.fewRecent) }
         exports.observe(LogLine.self) { line, delivery in try await self.write(line.text, from: delivery.from) }
-    }
-
-    func setUp(_ context: Context) async throws {
-        if let path = context.settings["log.file"]?.string { file = LogFile(path: path) }
     }
 
     /// Who reported it waits until this has returned: then it is in the file.
@@ -34,7 +31,7 @@ final class LogModule: Module {
         print(line)
         recent.append(line)
         if recent.count > Self.mostRecent { recent.removeFirst() }
-        let file = file
+        let file = LogFile(path: bus.settings(as: LogSettings.self).file)
         try await blocking(label: "file") { try file.append(line) }
     }
 }

@@ -9,17 +9,15 @@ final class SessionModule: Module {
     static let name = "Session"
 
     private let bus: Bus
-    private var path = "users"
     private var users = Users()
     private var sessions = SessionTable(lifetime: 3_600_000)
     private let held = HeldCalls()
-    /// How many calls may wait for somebody to sign in.
-    private var mostHeld = 8
     private var isWatching = false
 
     init(bus: Bus) { self.bus = bus }
 
     func register(_ exports: inout Exports) {
+        exports.settings(SessionSettings.self)
         exports.reports(LogLine.self, to: Log.name)
         exports.broadcasts(SessionEnded.self)
         exports.action(Session.Begin.self, perform: begin)
@@ -33,20 +31,19 @@ final class SessionModule: Module {
     }
 
     func setUp(_ context: Context) async throws {
-        if let path = context.settings["session.users"]?.string { self.path = path }
-        if let seconds = context.settings["session.lifetime"]?.integer {
-            guard 1...31_536_000 ~= seconds else {
-                throw ModuleError("Session.bad-lifetime", "session.lifetime is \(seconds): 1 to 31536000 seconds")
-            }
-            sessions.lifetime = UInt64(seconds) * 1_000
+        let seconds = context.settings(as: SessionSettings.self).lifetime
+        guard 1...31_536_000 ~= seconds else {
+            throw ModuleError("Session.bad-lifetime", "session.lifetime is \(seconds): 1 to 31536000 seconds")
         }
-        if let most = context.settings["session.held"]?.integer { mostHeld = Int(most) }
+        sessions.lifetime = UInt64(seconds) * 1_000
         try await readUsers()
     }
 
+    private var settings: SessionSettings { bus.settings(as: SessionSettings.self) }
+
     /// Whoever is no longer among them is signed out.
     private func readUsers() async throws {
-        let path = path
+        let path = settings.users
         let users = try await blocking { try Users(path: path) }
         self.users = users
         end(.dismissed) { _, user in user.map { !users.contains($0) } ?? false }
@@ -162,9 +159,9 @@ final class SessionModule: Module {
             return refusal("\(action) needs somebody: sign in with Session/signIn, and send the `token` of its answer")
         }
         if sessions.state(of: token, at: bus.now) == .open {
-            guard held.count < mostHeld else {
+            guard held.count < settings.held else {
                 return refusal(
-                    "\(mostHeld) calls wait for somebody to sign in (session.held): sign in before \(action)")
+                    "\(settings.held) calls wait for somebody to sign in (session.held): sign in before \(action)")
             }
             await held.wait(for: token)
             try Task.checkCancellation()

@@ -16,6 +16,7 @@ final class StorageModule: Module {
     init(bus: Bus) { self.bus = bus }
 
     func register(_ exports: inout Exports) {
+        exports.settings(StorageSettings.self)
         exports.broadcasts(StorageChanged.self)
         exports.action(Storage.Page.self) { request in
             try Self.check(request.limit)
@@ -72,7 +73,7 @@ final class StorageModule: Module {
     }
 
     func setUp(_ context: Context) async throws {
-        let path = context.settings["storage.file"]?.string ?? "var/catalog.sqlite"
+        let path = context.settings(as: StorageSettings.self).file
         database = try await blocking(label: "write") {
             do {
                 try Folder.make(for: path)

@@ -130,7 +130,7 @@ class Notes:
 @dataclasses.dataclass(kw_only=True)
 class Page:
     after: str | None = None
-    """/// The name that the page begins after; nil for the fir"""
+    """The name that the page begins after; nil for the first one."""
     limit: int
 
 
@@ -147,7 +147,7 @@ class PackageSummary:
 class PageReply:
     packages: list[PackageSummary]
     next: str | None = None
-    """/// What the next page begins after; nil on the la"""
+    """What the next page begins after; nil on the last one."""
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -163,14 +163,14 @@ class Search:
     text: str
     limit: int
     offset: int
-    """/// How many of the best to lea"""
+    """How many of the best to leave out."""
 
 
 @dataclasses.dataclass(kw_only=True)
 class SearchReply:
     packages: list[PackageSummary]
     total: int
-    """/// How many there are"""
+    """How many there are in all."""
 
 
 class Storage(Client):
@@ -204,16 +204,16 @@ class Storage(Client):
         return reply
 
     async def counts(self, *, deadline: float | None = None) -> CountsReply:
-        """/// How much there is of ever"""
+        """How much there is of everything."""
         reply: CountsReply = await self._call("counts", None, CountsReply, deadline=deadline)
         return reply
 
     def dump(self, *, deadline: float | None = None, credit: int = 16) -> TypedStream[Element]:
-        """/// Everything, a batch at a time, as it was when the first one was ask"""
+        """Everything, a batch at a time, as it was when the first one was asked for."""
         return self._stream("dump", None, Element, deadline=deadline, credit=credit)
 
     async def find(self, params: Find, *, deadline: float | None = None) -> Package | None:
-        """/// One package; null where there is none of tha"""
+        """One package; null where there is none of that name."""
         reply: Package | None = await self._call("find", params, Package | None, deadline=deadline)
         return reply
 
@@ -223,7 +223,7 @@ class Storage(Client):
         return reply
 
     async def page(self, params: Page, *, deadline: float | None = None) -> PageReply:
-        """/// One page of all packages, b"""
+        """One page of all packages, by name."""
         reply: PageReply = await self._call("page", params, PageReply, deadline=deadline)
         return reply
 
@@ -234,9 +234,8 @@ class Storage(Client):
         await self._call("put", params, deadline=deadline)
 
     async def search(self, params: Search, *, deadline: float | None = None) -> SearchReply:
-        """/// The packages that have all of a text's words in their name o
-        r
-        /// description, the best first. The last word may be the beginning
+        """The packages that have all of a text's words in their name or their
+        description, the best first. The last word may be the beginning of one.
         """
         reply: SearchReply = await self._call("search", params, SearchReply, deadline=deadline)
         return reply
@@ -336,7 +335,7 @@ class Storage(Client):
       }
     },
     "counts": {
-      "description": "/// How much there is of ever",
+      "description": "How much there is of everything.",
       "auth": false,
       "params": {
         "type": "object"
@@ -346,7 +345,7 @@ class Storage(Client):
       }
     },
     "dump": {
-      "description": "/// Everything, a batch at a time, as it was when the first one was ask",
+      "description": "Everything, a batch at a time, as it was when the first one was asked for.",
       "auth": false,
       "params": {
         "type": "object"
@@ -356,7 +355,7 @@ class Storage(Client):
       }
     },
     "find": {
-      "description": "/// One package; null where there is none of tha",
+      "description": "One package; null where there is none of that name.",
       "auth": false,
       "params": {
         "type": "object",
@@ -407,7 +406,7 @@ class Storage(Client):
       }
     },
     "page": {
-      "description": "/// One page of all packages, b",
+      "description": "One page of all packages, by name.",
       "auth": false,
       "params": {
         "type": "object",
@@ -421,7 +420,7 @@ class Storage(Client):
                 "type": "null"
               }
             ],
-            "description": "/// The name that the page begins after; nil for the fir"
+            "description": "The name that the page begins after; nil for the first one."
           },
           "limit": {
             "type": "integer"
@@ -463,7 +462,7 @@ class Storage(Client):
       }
     },
     "search": {
-      "description": "/// The packages that have all of a text's words in their name o\\nr\\n/// description, the best first. The last word may be the beginning",
+      "description": "The packages that have all of a text's words in their name or their\\ndescription, the best first. The last word may be the beginning of one.",
       "auth": false,
       "params": {
         "type": "object",
@@ -476,7 +475,7 @@ class Storage(Client):
           },
           "offset": {
             "type": "integer",
-            "description": "/// How many of the best to lea"
+            "description": "How many of the best to leave out."
           }
         },
         "required": [
@@ -738,7 +737,7 @@ class Storage(Client):
               "type": "null"
             }
           ],
-          "description": "/// What the next page begins after; nil on the la"
+          "description": "What the next page begins after; nil on the last one."
         }
       },
       "required": [
@@ -763,7 +762,7 @@ class Storage(Client):
         },
         "total": {
           "type": "integer",
-          "description": "/// How many there are"
+          "description": "How many there are in all."
         }
       },
       "required": [
