@@ -14,7 +14,7 @@ final class HeldSettings {
 
     private let export: Exports.SettingsExport
     private let module: String
-    private let keys: [DeclaredSetting]
+    private let keys: [CheckedSetting]
 
     /// - Throws: `ContractFailure` if the type doesn't declare settings.
     init(_ export: Exports.SettingsExport, of module: String, _ type: any Module.Type) throws {
@@ -23,7 +23,7 @@ final class HeldSettings {
         var outline = ModuleOutline(module, type)
         outline.settings = export.outline
         let contract = try ContractBuilder(outline).contracts.module
-        keys = (contract.settings?.properties ?? []).map { DeclaredSetting($0, contract) }
+        keys = (contract.settings?.properties ?? []).map { CheckedSetting($0, contract) }
     }
 
     /// The keys as hello declares them.

@@ -1,8 +1,8 @@
 internal import StrataContracts
 internal import StrataCore
 
-/// One setting that is declared.
-struct DeclaredSetting {
+/// A declared setting, whose values can be checked.
+struct CheckedSetting {
     let name: String
     let isSecret: Bool
     let defaultValue: JSON?

@@ -9,7 +9,7 @@ import Testing
 
 /// A module's settings, as they are derived from a type. The runtime in Python derives the same document
 /// from the twin of `ShopSettings`.
-struct SettingsTests {
+struct DerivedSettingsTests {
     private func contract(_ type: ModuleOutline.Content, _ defaults: JSON = [:]) throws -> Contract {
         var outline = ModuleOutline("Shop", Self.self)
         outline.settings = .init(type, defaults: defaults)
