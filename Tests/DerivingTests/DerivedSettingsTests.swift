@@ -63,7 +63,7 @@ struct DerivedSettingsTests {
         var outline = ModuleOutline("Shop", Self.self)
         outline.settings = .init(ShopSettings.self, defaults: ShopSettings.defaults)
         let types = try ContractBuilder(outline).contracts.types
-        let type = "DerivingTests.SettingsTests.ShopSettings"
+        let type = "DerivingTests.DerivedSettingsTests.ShopSettings"
         #expect(types["/module/settings"] == type)
         #expect(types["/module/settings/properties/shop.page"] == "\(type).page")
     }
@@ -83,7 +83,7 @@ struct DerivedSettingsTests {
 
     @Test(arguments: wrongDefaults)
     func wrongDefaultsAreRefused(_ defaults: JSON, _ reason: String) {
-        #expect(refusal(Page.self, defaults).hasPrefix("Shop: DerivingTests.SettingsTests.Page \(reason)"))
+        #expect(refusal(Page.self, defaults).hasPrefix("Shop: DerivingTests.DerivedSettingsTests.Page \(reason)"))
     }
 
     struct Key: Decodable { var key: Secret<String> }
