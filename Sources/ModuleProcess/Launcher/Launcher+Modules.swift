@@ -21,6 +21,8 @@ extension Launcher {
     }
 
     func tell(_ report: ModuleReport, of supervisor: Supervisor) {
+        // Requests to a row that is back wait for its new process.
+        if supervisor.isReturning, report.state == .absent { return }
         var members: [JSON.Member] = [
             .init("module", .string(supervisor.name)), .init("state", .string(report.state.rawValue)),
             .init("reason", .string(report.reason)), .init("spawnedAt", .integer(Int64(supervisor.spawnedAt))),

@@ -116,6 +116,7 @@ extension Launcher {
     private func begin(_ change: Change) {
         for gone in change.went { dismiss(gone) }
         for supervisor in change.came {
+            supervisor.rowIsInForce()
             supervisor.change { $0.busCame(at: loop.now) }
             if supervisor.row.isStartedByItself {
                 supervisor.change { $0.start(at: loop.now, reason: "its row is new in the manifest") }

@@ -77,6 +77,9 @@ final class Supervisor {
     var quarantined: [String] = []
     /// Whether the row was removed from the manifest; the module is ending.
     private(set) var isRemoved = false
+    /// Whether its removed row is back, and the launcher has not yet begun with the new manifest. Then
+    /// the end of the old process is no absence: a new one follows.
+    private(set) var isReturning = false
 
     unowned let owner: any SupervisorOwner
     /// The process that the machine drives.
@@ -113,7 +116,7 @@ final class Supervisor {
 
     /// Takes over the row of a reloaded manifest; a running process stays as it is.
     func update(_ row: AppTable.Row, _ process: ModuleProcess, startup: UInt64) {
-        isRemoved = false
+        if isRemoved { (isRemoved, isReturning) = (false, true) }
         secrets.change(to: row.secrets)
         self.row = row
         self.process = process
@@ -186,9 +189,12 @@ final class Supervisor {
 
     /// Ends the module, because its row was removed from the manifest.
     func remove() {
-        isRemoved = true
+        (isRemoved, isReturning) = (true, false)
         change { $0.stop(at: owner.loop.now, reason: "its row was removed from the manifest") }
     }
+
+    /// Notes that its new row is in force.
+    func rowIsInForce() { isReturning = false }
 
     /// Starts the module.
     /// - Parameter byHand: Whether a person asks, who doesn't wait for the delay after failures.
