@@ -6,12 +6,11 @@ extension BusCore {
     /// reads the manifest would know it.
     func checkSecrets(_ hello: Hello, _ row: ModuleRecord?) throws(BusError) {
         guard let row = row?.row, let keys = hello.settings else { return }
-        for key in keys where key.isSecret {
-            try require(
-                !settings.has(key.name, row), .badParams,
-                "\(row.name) declares the setting \"\(key.name)\" as a secret, and the manifest has a plain value for "
-                    + "it: give it in the row's secrets, from a file or a variable")
-        }
+        guard let key = settings.firstPlain(of: row, among: keys.filter(\.isSecret)) else { return }
+        throw BusError(
+            .badParams,
+            "\(row.name) declares the setting \"\(key.name)\" as a secret, and the manifest has a plain value for it: "
+                + "give it in the row's secrets, from a file or a variable")
     }
 
     /// The settings that a session gets, and how monitors see them.

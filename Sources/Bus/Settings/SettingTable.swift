@@ -18,9 +18,12 @@ struct SettingTable {
         }
     }
 
-    /// Whether a row's module gets a plain value for a key.
-    func has(_ key: String, _ row: AppTable.Row) -> Bool {
-        values[key] != nil || row.settings.contains { $0.name == key }
+    /// Returns the first of some keys that has a plain value for a row's module. The row's values are
+    /// read once: both may be many.
+    func firstPlain(of row: AppTable.Row, among keys: [SettingKey]) -> SettingKey? {
+        guard !keys.isEmpty else { return nil }
+        let own = Set(row.settings.map(\.name))
+        return keys.first { values[$0.name] != nil || own.contains($0.name) }
     }
 
     /// Returns the number by which values are compared; 0 for none. It is the same in each program
