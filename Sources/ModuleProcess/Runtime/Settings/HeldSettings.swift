@@ -92,14 +92,11 @@ final class HeldSettings {
         return ModuleError(answer.code, "settingsChanged refuses \(names): \(reason)", ran: answer.ran)
     }
 
-    /// Returns a text without the secrets among the values. Those under 4 bytes are left: they would be
-    /// found in other words.
     private func hidingSecrets(_ text: String, _ values: [JSON?]) -> String {
-        zip(keys, values).reduce(text) { text, setting in
-            guard setting.0.isSecret, let secret = setting.1?.string, secret.utf8.count >= 4 else { return text }
-            let escaped = JSON.string(secret).description.dropFirst().dropLast()
-            return text.replacing(secret, with: "‹secret›").replacing(escaped, with: "‹secret›")
+        let secrets = zip(keys, values).compactMap { key, value in
+            key.isSecret ? value?.string.map { AppTable.Secret(key.name, $0) } : nil
         }
+        return SecretMask(secrets).masked(text)
     }
 }
 
