@@ -73,7 +73,7 @@ public struct SymbolGraph {
 
     private static func doc(_ symbol: JSON, of module: String) -> String? {
         guard let comment = symbol["docComment"],
-            // A member without a comment has that of the protocol's requirement, which says nothing about it.
+            // The compiler gives a member without a comment the one of the protocol's requirement.
             comment["module"].map({ $0.string == module }) ?? true
         else { return nil }
         let lines = (comment["lines"]?.array ?? []).map { $0["text"]?.string ?? "" }

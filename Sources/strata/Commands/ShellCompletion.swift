@@ -72,8 +72,8 @@ enum LiveNames {
         }
     }
 
-    /// The params of the action that the line calls: `key=` for those that it doesn't have yet, and
-    /// `key=value` where the action's contract lists the values.
+    /// The params of the action that the line calls: `key=` if the line doesn't have the key yet, and
+    /// `key=value` if the action's contract lists the values.
     static let params = CompletionKind.custom { words, _, _ in
         guard
             let destination = words.drop(while: { $0 != "call" }).first(where: {

@@ -3,7 +3,7 @@ import Glibc
 import StrataContracts
 import StrataCore
 
-/// `strata contracts compare`: tells whether a contract's change breaks those who know the old one.
+/// `strata contracts compare`: says whether a contract's change breaks callers and observers.
 struct CompareContracts: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compare",

@@ -3,7 +3,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// A whole app whose module has secrets, and everybody who asks for them.
+/// Nobody in a whole app gets a secret of a module by asking for it.
 @Suite(.timeLimit(.hang))
 struct SecretAppTests {
     private static let (first, second, word) = ("hunter2-of-the-file", "hunter3-of-the-file", "hunter4-of-the-shell")

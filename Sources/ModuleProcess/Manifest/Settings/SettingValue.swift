@@ -28,7 +28,7 @@ public struct SettingValue: Sendable, Equatable {
 
 /// Where a setting's value, or a secret's source, stands.
 public struct SettingPlace: Sendable, Equatable, CustomStringConvertible {
-    /// The manifest's path, or that of a file beside it.
+    /// The path of the manifest or of a file in `settings.d`.
     public var file: String
     /// The file's number: 0 for the manifest.
     var number = 0

@@ -39,8 +39,8 @@ public struct ShownSettings {
         secretKeys = Set(declared + manifest.secrets.map(\.key))
     }
 
-    /// Returns the settings of a row's module: those that it declares, in their order, then what the
-    /// manifest gives it besides.
+    /// Returns the settings of a row's module: first the declared ones, in their order, then the
+    /// manifest's other values for it.
     public func settings(of row: String) -> [ShownSetting] {
         let given = manifest.values(of: row).map { shown($0, row) }
         let secrets = manifest.secrets.filter { $0.row == row }.map { source in

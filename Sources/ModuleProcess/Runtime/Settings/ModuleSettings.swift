@@ -17,8 +17,8 @@ internal import StrataDeriving
 /// `exports.settings(CatalogSettings.self)` declares them. The manifest has values only.
 ///
 /// A setting is required unless it has a default or is optional. A `Secret` is a setting of its own,
-/// written as a string, and has no default. The types are those that contracts have, at most 1,024
-/// settings with keys of 1 to 256 bytes; otherwise the module doesn't start.
+/// written as a string, and has no default. Settings have the types that contracts have. A module has
+/// at most 1,024, with keys of 1 to 256 bytes; one that breaks a rule doesn't start.
 public protocol ModuleSettings: Decodable, Sendable {
     /// The values of settings that nobody sets, by their keys. Empty by default.
     static var defaults: JSON { get }
