@@ -45,7 +45,12 @@ let package = Package(
             // So that a file knows of the loop's only what it imports.
             swiftSettings: settings + [.enableUpcomingFeature("MemberImportVisibility")]),
         .target(
-            name: "StrataContracts", dependencies: ["StrataCore"], path: "Sources/Contracts", swiftSettings: settings),
+            name: "StrataContracts", dependencies: ["StrataCore"], path: "Sources/Contracts", exclude: ["Comparing"],
+            swiftSettings: settings),
+        // Apart, so that modules don't carry it.
+        .target(
+            name: "StrataComparing", dependencies: ["StrataCore", "StrataContracts"],
+            path: "Sources/Contracts/Comparing", swiftSettings: settings),
         .target(
             name: "StrataStubs", dependencies: ["StrataCore", "StrataContracts"], path: "Sources/Stubs",
             swiftSettings: settings),
@@ -70,7 +75,9 @@ let package = Package(
             path: "Sources/ModuleProcess/Runtime", swiftSettings: settings),
         .target(
             name: "StrataManifest",
-            dependencies: ["StrataCore", "StrataLoop", "StrataContracts", .product(name: "Yams", package: "Yams")],
+            dependencies: [
+                "StrataCore", "StrataLoop", "StrataContracts", "StrataComparing", .product(name: "Yams", package: "Yams"),
+            ],
             path: "Sources/ModuleProcess/Manifest", swiftSettings: settings),
         .target(
             name: "StrataLauncher",
@@ -85,8 +92,8 @@ let package = Package(
         .executableTarget(
             name: "StrataCommand",
             dependencies: [
-                "StrataCore", "StrataLoop", "StrataContracts", "StrataStubs", "StrataSymbols", "StrataManifest",
-                "StrataLauncher", "StrataOperator", "StrataPictures",
+                "StrataCore", "StrataLoop", "StrataContracts", "StrataComparing", "StrataStubs", "StrataSymbols",
+                "StrataManifest", "StrataLauncher", "StrataOperator", "StrataPictures",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/strata", swiftSettings: settings),
@@ -118,7 +125,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["StrataCore", "StrataLoop", "StrataTesting"], path: "Tests/Support",
             swiftSettings: settings),
         .target(
-            name: "ContractSamples", dependencies: ["StrataCore", "StrataContracts", "StrataTesting"],
+            name: "ContractSamples", dependencies: ["StrataCore", "StrataContracts", "StrataComparing", "StrataTesting"],
             path: "Tests/ContractSamples", swiftSettings: settings),
         .target(
             name: "DerivingFixtures",
@@ -131,8 +138,8 @@ let package = Package(
         .target(
             name: "StrataFuzzing",
             dependencies: [
-                "StrataCore", "StrataLoop", "StrataJSON", "StrataContracts", "StrataBus", "StrataManifest",
-                "StrataTesting",
+                "StrataCore", "StrataLoop", "StrataJSON", "StrataContracts", "StrataComparing", "StrataBus",
+                "StrataManifest", "StrataTesting",
             ],
             path: "Fuzzing/Targets", swiftSettings: settings),
         // An app under faults: what plays its modules, what does it harm, and what judges the logs.
@@ -159,7 +166,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ContractTests",
-            dependencies: ["StrataCore", "StrataContracts", "ContractSamples", "StrataTesting", "TestSupport"],
+            dependencies: [
+                "StrataCore", "StrataContracts", "StrataComparing", "ContractSamples", "StrataTesting", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "StubTests",

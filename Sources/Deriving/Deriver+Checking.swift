@@ -24,10 +24,10 @@ extension Deriver {
         }
     }
 
-    private func check<Value: Decodable>(
-        _ type: Value.Type, _ derived: DerivedType, _ json: JSON, _ checker: SchemaChecker
+    private func check(
+        _ type: any Decodable.Type, _ derived: DerivedType, _ json: JSON, _ checker: SchemaChecker
     ) throws {
-        let value: Value
+        let value: any Decodable
         do { value = try JSONReader().decode(type, from: json.encoded()) } catch {
             throw DerivingError(
                 type, at: derived.place,
@@ -58,8 +58,8 @@ extension Deriver {
     // MARK: Schemas that types say themselves
 
     /// Takes over the schema that a type says itself.
-    func derive<Value: Decodable>(
-        _ type: Value.Type, describedAs json: JSON, _ derived: DerivedType, at place: ValuePath
+    func derive(
+        _ type: any Decodable.Type, describedAs json: JSON, _ derived: DerivedType, at place: ValuePath
     ) throws {
         do { derived.schema = try Schema(json: json) } catch {
             throw DerivingError(

@@ -6,7 +6,7 @@ extension Deriver {
 
     /// Derives an enum that is written as its raw value.
     /// - Returns: Whether it is one.
-    func deriveRaw<Value: Decodable>(_ type: Value.Type, _ derived: DerivedType, at place: ValuePath) throws -> Bool {
+    func deriveRaw(_ type: any Decodable.Type, _ derived: DerivedType, at place: ValuePath) throws -> Bool {
         guard let raw = type as? any RawRepresentable.Type, EnumMetadata(type)?.hasPayloads == false else {
             return false
         }
@@ -52,7 +52,7 @@ extension Deriver {
     /// Derives an enum that is written as an object with one member: the name of the case, with the
     /// case's values.
     /// - Returns: Whether it is one.
-    func deriveCases<Value: Decodable>(_ type: Value.Type, _ derived: DerivedType, at place: ValuePath) throws -> Bool {
+    func deriveCases(_ type: any Decodable.Type, _ derived: DerivedType, at place: ValuePath) throws -> Bool {
         let (probe, _) = try run(0, of: type, at: place)
         let count = probe.choices.count
         guard count > 0 else { return false }
@@ -89,8 +89,8 @@ extension Deriver {
 
     /// Tries one case, with several values.
     /// - Returns: No value if it needs one of the enum first.
-    private func run<Value: Decodable>(_ choice: Int, of type: Value.Type, at place: ValuePath) throws -> (
-        RecordingRun, Value?
+    private func run(_ choice: Int, of type: any Decodable.Type, at place: ValuePath) throws -> (
+        RecordingRun, (any Decodable)?
     ) {
         var failed: RecordingRun?
         var failure: (any Error)?

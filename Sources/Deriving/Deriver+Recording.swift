@@ -7,7 +7,7 @@ extension Deriver {
     private static let mostErrors = 256
 
     /// Derives a type from what its `init(from:)` asks for.
-    func record<Value: Decodable>(_ type: Value.Type, _ derived: DerivedType, at place: ValuePath) throws {
+    func record(_ type: any Decodable.Type, _ derived: DerivedType, at place: ValuePath) throws {
         let (first, value) = try firstRun(type, at: place)
         derived.values = [value]
         var variation = first.variation + 1
@@ -32,7 +32,9 @@ extension Deriver {
     }
 
     /// Returns the first run that makes a value.
-    private func firstRun<Value: Decodable>(_ type: Value.Type, at place: ValuePath) throws -> (RecordingRun, Value) {
+    private func firstRun(_ type: any Decodable.Type, at place: ValuePath) throws -> (
+        RecordingRun, any Decodable
+    ) {
         var failed: RecordingRun?
         var failure: (any Error)?
         var variation = 0
@@ -53,9 +55,9 @@ extension Deriver {
     }
 
     /// Runs an `init(from:)` once.
-    static func run<Value: Decodable>(_ type: Value.Type, _ run: RecordingRun, at place: ValuePath) throws -> Value {
+    static func run(_ type: any Decodable.Type, _ run: RecordingRun, at place: ValuePath) throws -> any Decodable {
         run.root = Recording(place)
-        let result = Result { try Value(from: RecordingDecoder(run: run, recording: run.root)) }
+        let result = Result { try type.init(from: RecordingDecoder(run: run, recording: run.root)) }
         // It may have caught what it was thrown.
         if let stop = run.stop { throw stop }
         let value = try result.get()
@@ -66,7 +68,7 @@ extension Deriver {
     /// Checks that an error in place of a value ends the `init(from:)`. One that goes on takes more
     /// than it was seen to ask for.
     /// - Parameter run: A run that made a value.
-    func tryErrors<Value: Decodable>(_ type: Value.Type, _ run: RecordingRun, at place: ValuePath) throws {
+    func tryErrors(_ type: any Decodable.Type, _ run: RecordingRun, at place: ValuePath) throws {
         for position in 0..<min(run.asked, Self.mostErrors) {
             for isMissing in [false, true] {
                 let again = RecordingRun(self, type, variation: run.variation)
@@ -83,7 +85,7 @@ extension Deriver {
     }
 
     /// Whether a type that asked for null takes it.
-    private func takesNull<Value: Decodable>(_ type: Value.Type, _ first: RecordingRun, at place: ValuePath) -> Bool {
+    private func takesNull(_ type: any Decodable.Type, _ first: RecordingRun, at place: ValuePath) -> Bool {
         guard first.root.asksForNull else { return false }
         let run = RecordingRun(self, type, variation: first.variation)
         run.answersNull = true

@@ -27,23 +27,19 @@ public final class Deriver {
 
     /// Returns the schema of a type, which is a reference for one that has a name in contracts.
     public func schema(of type: any Decodable.Type, at place: ValuePath) throws -> Schema {
-        try schema(opening: type, at: place)
-    }
-
-    /// Returns the schema of params or of a notification's content: an object itself, and no
-    /// reference, unless the type is recursive.
-    public func contents(of type: any Decodable.Type, at place: ValuePath) throws -> Schema {
-        let schema = try schema(opening: type, at: place)
-        guard case .reference(let name) = schema.form, !isRecursive(name) else { return schema }
-        return resolved(schema)
-    }
-
-    private func schema<Value: Decodable>(opening type: Value.Type, at place: ValuePath) throws -> Schema {
         if let leaf = Leaf.of(type) { return leaf.schema }
         if let type = type as? any HolderType.Type { return try type.schema(by: self, at: place) }
         let derived = try derived(type, at: place)
         if !derived.isComplete { derived.isDefinition = true }
         return derived.isDefinition ? Schema(.reference(derived.name)) : derived.schema
+    }
+
+    /// Returns the schema of params or of a notification's content: an object itself, and no
+    /// reference, unless the type is recursive.
+    public func contents(of type: any Decodable.Type, at place: ValuePath) throws -> Schema {
+        let schema = try schema(of: type, at: place)
+        guard case .reference(let name) = schema.form, !isRecursive(name) else { return schema }
+        return resolved(schema)
     }
 
     /// Returns a type's definition for a reference to it, else the schema itself.
@@ -93,7 +89,7 @@ public final class Deriver {
 
     // MARK: Types
 
-    private func derived<Value: Decodable>(_ type: Value.Type, at place: ValuePath) throws -> DerivedType {
+    private func derived(_ type: any Decodable.Type, at place: ValuePath) throws -> DerivedType {
         let id = ObjectIdentifier(type)
         if let known = types[id], known.isComplete || known.isInProgress { return known }
         guard depth < Self.deepest, types.count < Self.mostTypes else {
@@ -116,7 +112,7 @@ public final class Deriver {
         return derived
     }
 
-    private func derive<Value: Decodable>(_ type: Value.Type, _ derived: DerivedType, at place: ValuePath) throws {
+    private func derive(_ type: any Decodable.Type, _ derived: DerivedType, at place: ValuePath) throws {
         if let describing = type as? any ContractDescribing.Type {
             try derive(type, describedAs: describing.contractSchema, derived, at: place)
             return

@@ -1,3 +1,4 @@
+internal import StrataComparing
 package import StrataContracts
 package import StrataCore
 internal import StrataTesting

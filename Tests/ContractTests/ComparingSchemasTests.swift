@@ -1,9 +1,10 @@
 import ContractSamples
+import StrataContracts
 import StrataCore
 import StrataTesting
 import Testing
 
-@testable import StrataContracts
+@testable import StrataComparing
 
 /// Each kind of change of a schema, as it is listed.
 @Suite(.timeLimit(.hang))

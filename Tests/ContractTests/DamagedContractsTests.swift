@@ -1,4 +1,5 @@
 import ContractSamples
+import StrataComparing
 import StrataContracts
 import StrataCore
 import StrataTesting

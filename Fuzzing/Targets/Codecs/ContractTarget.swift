@@ -1,3 +1,4 @@
+import StrataComparing
 import StrataContracts
 import StrataCore
 import StrataTesting

@@ -1,3 +1,4 @@
+public import StrataContracts
 internal import StrataCore
 
 extension Contract {

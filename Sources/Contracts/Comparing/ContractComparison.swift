@@ -1,3 +1,4 @@
+internal import StrataContracts
 internal import StrataCore
 
 /// How a contract differs from an older one.

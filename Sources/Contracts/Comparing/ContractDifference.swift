@@ -1,3 +1,4 @@
+internal import StrataContracts
 internal import StrataCore
 
 /// Compares two documents, part by part.

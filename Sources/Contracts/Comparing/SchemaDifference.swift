@@ -1,3 +1,4 @@
+internal import StrataContracts
 internal import StrataCore
 
 /// Lists the differences between two schemas.

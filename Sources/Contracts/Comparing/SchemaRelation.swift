@@ -1,3 +1,4 @@
+internal import StrataContracts
 internal import StrataCore
 
 /// Whether a receiver takes everything that a sender may send, judged by their schemas.

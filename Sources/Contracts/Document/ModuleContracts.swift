@@ -100,7 +100,7 @@ extension ModuleContracts {
 
 extension Contract.Subject {
     /// The subject in words: `the interface Catalog`.
-    var words: String {
+    package var words: String {
         switch self {
         case .interface(let name): "the interface \(name)"
         case .module(let name): "the module \(name)"

@@ -1,11 +1,11 @@
 internal import StrataCore
 
 /// Schemas in words, for messages: `an integer from 0 to 255`, `a string or null`.
-enum SchemaWords {
+package enum SchemaWords {
     /// More values of an enum, and more alternatives, are cut.
     private static let most = 6
 
-    static func words(_ schema: Schema) -> String {
+    package static func words(_ schema: Schema) -> String {
         switch schema.form {
         case .any: "any value"
         case .null: "null"
@@ -68,7 +68,7 @@ enum SchemaWords {
     }
 
     /// Returns a list without its last words, if it is long.
-    static func cut(_ words: [String]) -> [String] {
+    package static func cut(_ words: [String]) -> [String] {
         words.count <= most ? words : Array(words.prefix(most - 1)) + ["another of \(words.count)"]
     }
 }

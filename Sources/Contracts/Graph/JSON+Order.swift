@@ -1,15 +1,15 @@
-internal import StrataCore
+package import StrataCore
 
 /// Exact comparison of integers with doubles. A conversion would round integers over 2^53.
 extension Int64 {
-    func isBelow(_ number: Double) -> Bool {
+    package func isBelow(_ number: Double) -> Bool {
         guard number < 0x1p63 else { return true }
         guard number >= -0x1p63 else { return false }
         let whole = Int64(number)
         return self < whole || self == whole && Double(whole) < number
     }
 
-    func isAbove(_ number: Double) -> Bool {
+    package func isAbove(_ number: Double) -> Bool {
         guard number < 0x1p63 else { return false }
         guard number >= -0x1p63 else { return true }
         let whole = Int64(number)
@@ -19,7 +19,7 @@ extension Int64 {
 
 extension JSON {
     /// Whether this is a number without a fraction, of any size.
-    var isWhole: Bool {
+    package var isWhole: Bool {
         switch self {
         case .integer: true
         // Doubles from 2^53 on have no fraction.
@@ -29,7 +29,7 @@ extension JSON {
     }
 
     /// Whether this is a number within bounds, which count as allowed.
-    func isNumber(from minimum: Int64?, to maximum: Int64?) -> Bool {
+    package func isNumber(from minimum: Int64?, to maximum: Int64?) -> Bool {
         switch self {
         case .integer(let value): value >= minimum ?? .min && value <= maximum ?? .max
         case .number(let value): minimum?.isAbove(value) != true && maximum?.isBelow(value) != true
@@ -38,7 +38,7 @@ extension JSON {
     }
 
     /// Whether this is a number within bounds, which count as allowed.
-    func isNumber(from minimum: Double?, to maximum: Double?) -> Bool {
+    package func isNumber(from minimum: Double?, to maximum: Double?) -> Bool {
         switch self {
         case .integer(let value):
             minimum.map { value.isBelow($0) } != true && maximum.map { value.isAbove($0) } != true
@@ -48,7 +48,7 @@ extension JSON {
     }
 
     /// Whether two strings or integers are the same. A double counts as the integer that it is.
-    func isSame(as other: JSON) -> Bool {
+    package func isSame(as other: JSON) -> Bool {
         if let string, let other = other.string { return string.utf8.elementsEqual(other.utf8) }
         guard let integer, let other = other.integer else { return false }
         return integer == other
@@ -58,7 +58,7 @@ extension JSON {
 extension Schema.Text {
     /// Whether a string is one that this allows, as far as that is checked: its length in code
     /// points, and `integerPattern`. Formats, encodings and other patterns are for receivers.
-    func allows(_ string: String) -> Bool {
+    package func allows(_ string: String) -> Bool {
         if minimum != nil || maximum != nil {
             let count = string.unicodeScalars.count
             guard count >= minimum ?? 0, count <= maximum ?? .max else { return false }

@@ -8,7 +8,7 @@ internal import StrataCore
 ///
 /// It takes any schemas. Where they break the rules that a reader enforces, a missing definition is
 /// any value, and a union that leads only to itself has no alternatives.
-struct SchemaGraph: Sendable {
+package struct SchemaGraph: Sendable {
     private(set) var nodes: [SchemaNode] = []
     private var documents: [Document]
     /// The document whose schema is being added.
@@ -23,12 +23,12 @@ struct SchemaGraph: Sendable {
     }
 
     /// - Parameter documents: the definitions of each document whose schemas will be added.
-    init(_ documents: [String: Schema]...) { self.documents = documents.map { Document(definitions: $0) } }
+    package init(_ documents: [String: Schema]...) { self.documents = documents.map { Document(definitions: $0) } }
 
-    subscript(_ node: Int) -> SchemaNode { nodes[node] }
+    package subscript(_ node: Int) -> SchemaNode { nodes[node] }
 
     /// Returns a node's alternatives; a node that isn't a union is its own only one.
-    func alternatives(of node: Int) -> [Int] {
+    package func alternatives(of node: Int) -> [Int] {
         if case .union(let alternatives) = nodes[node].shape { return alternatives }
         return [node]
     }
@@ -36,7 +36,7 @@ struct SchemaGraph: Sendable {
     /// Adds a schema, and what it refers to.
     /// - Parameter document: the number of the document that it is from.
     /// - Returns: its node.
-    mutating func add(_ schema: Schema, of document: Int = 0) -> Int {
+    package mutating func add(_ schema: Schema, of document: Int = 0) -> Int {
         current = document
         let first = nodes.count
         let node = place(schema)

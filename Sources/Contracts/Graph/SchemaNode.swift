@@ -1,16 +1,16 @@
-internal import StrataCore
+package import StrataCore
 
 /// A schema in a `SchemaGraph`.
-struct SchemaNode: Sendable {
+package struct SchemaNode: Sendable {
     /// What it allows.
-    var shape = Shape.any
+    package var shape = Shape.any
     /// The schema as it was written.
-    let schema: Schema
+    package let schema: Schema
 
-    init(_ schema: Schema) { self.schema = schema }
+    package init(_ schema: Schema) { self.schema = schema }
 
     /// The forms of `Schema`, with nodes in place of schemas.
-    enum Shape: Sendable {
+    package enum Shape: Sendable {
         case any, null, boolean
         case integer(minimum: Int64?, maximum: Int64?)
         case number(minimum: Double?, maximum: Double?, format: String?)
@@ -24,29 +24,29 @@ struct SchemaNode: Sendable {
     }
 
     /// The members of an object.
-    struct Members: Sendable {
-        let list: [Member]
-        let isClosed: Bool
+    package struct Members: Sendable {
+        package let list: [Member]
+        package let isClosed: Bool
         /// The places of the members in `list`.
         private let places: [ExactName: Int]
 
-        init(_ list: [Member], isClosed: Bool) {
+        package init(_ list: [Member], isClosed: Bool) {
             self.list = list
             self.isClosed = isClosed
             places = Dictionary(list.enumerated().map { (ExactName($1.name), $0) }) { first, _ in first }
         }
 
-        subscript(_ name: String) -> Member? { places[ExactName(name)].map { list[$0] } }
+        package subscript(_ name: String) -> Member? { places[ExactName(name)].map { list[$0] } }
     }
 
     /// One member of an object.
-    struct Member: Sendable {
-        let name: String
-        let node: Int
-        let isRequired: Bool
-        let notes: Notes
+    package struct Member: Sendable {
+        package let name: String
+        package let node: Int
+        package let isRequired: Bool
+        package let notes: Notes
 
-        init(_ property: Schema.Property, notes: Notes, node: Int) {
+        package init(_ property: Schema.Property, notes: Notes, node: Int) {
             name = property.name
             isRequired = property.isRequired
             self.notes = notes
@@ -55,19 +55,19 @@ struct SchemaNode: Sendable {
     }
 
     /// What is said about a member's value beside what it may be.
-    struct Notes: Sendable {
-        private(set) var defaultValue: JSON?
-        private(set) var isDeprecated: Bool
-        private(set) var isSecret: Bool
+    package struct Notes: Sendable {
+        package private(set) var defaultValue: JSON?
+        package private(set) var isDeprecated: Bool
+        package private(set) var isSecret: Bool
 
-        init(_ schema: Schema) {
+        package init(_ schema: Schema) {
             defaultValue = schema.defaultValue
             isDeprecated = schema.isDeprecated
             isSecret = schema.isSecret
         }
 
         /// Adds what is said at the target of a reference.
-        mutating func add(_ target: Notes) {
+        package mutating func add(_ target: Notes) {
             defaultValue = defaultValue ?? target.defaultValue
             isDeprecated = isDeprecated || target.isDeprecated
             isSecret = isSecret || target.isSecret

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import StrataComparing
 import StrataContracts
 import StrataCore
 
