@@ -76,7 +76,8 @@ let package = Package(
         .target(
             name: "StrataManifest",
             dependencies: [
-                "StrataCore", "StrataLoop", "StrataContracts", "StrataComparing", .product(name: "Yams", package: "Yams"),
+                "StrataCore", "StrataLoop", "StrataContracts", "StrataComparing",
+                .product(name: "Yams", package: "Yams"),
             ],
             path: "Sources/ModuleProcess/Manifest", swiftSettings: settings),
         .target(
@@ -125,7 +126,8 @@ let package = Package(
             name: "TestSupport", dependencies: ["StrataCore", "StrataLoop", "StrataTesting"], path: "Tests/Support",
             swiftSettings: settings),
         .target(
-            name: "ContractSamples", dependencies: ["StrataCore", "StrataContracts", "StrataComparing", "StrataTesting"],
+            name: "ContractSamples",
+            dependencies: ["StrataCore", "StrataContracts", "StrataComparing", "StrataTesting"],
             path: "Tests/ContractSamples", swiftSettings: settings),
         .target(
             name: "DerivingFixtures",
