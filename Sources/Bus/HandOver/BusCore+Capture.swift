@@ -103,6 +103,7 @@ extension BusCore {
         state.mailbox = module.mailbox.capture(
             &scope.payloads, isWhole: scope.isWhole, isOwed: module.catchingUp == .notices)
         state.catchingUp = module.catchingUp
+        state.formerSecrets = module.formerSecrets
         state.waitingEvents = scope.some(module.waitingEvents).filter(\.isOpen).map(CallReferenceState.init)
         return state
     }

@@ -23,6 +23,7 @@ struct ModuleState: StatePart {
     /// The calls of `module/event` that wait for it, in their order.
     var waitingEvents: [CallReferenceState] = []
     var catchingUp = ModuleRecord.CatchingUp.no
+    var formerSecrets: [AppTable.Secret] = []
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &number)
@@ -43,6 +44,16 @@ struct ModuleState: StatePart {
         try file(16, &mailbox)
         try file(17, &waitingEvents)
         try file(18, &catchingUp)
+        try file(19, &formerSecrets)
+    }
+}
+
+extension AppTable.Secret: StatePart {
+    init() { self.init("", "") }
+
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &key)
+        try file(2, &value)
     }
 }
 

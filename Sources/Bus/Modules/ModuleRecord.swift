@@ -108,6 +108,7 @@ final class ModuleRecord {
         session = state.session
         said = state.said
         history = state.history
+        formerSecrets = state.formerSecrets
         serve(by: peer)
         take(state.catchingUp)
     }

@@ -187,7 +187,7 @@ struct OtherBuildTests {
             "Action": ["nameBytes"], "URL": ["isPublic"], "AppStart": ["timedTurn"], "StartBarrier": ["progress"],
         ]
         /// The number of fields that are written in a special way.
-        let more = ["Statistics": 1, "StartBarrier": 1, "ModuleSession": 1, "Brought": 1]
+        let more = ["Statistics": 1, "StartBarrier": 1, "ModuleSession": 1, "Brought": 1, "Secret": 1]
         var names: Set<String> = []
         func check(_ part: some StatePart) throws {
             let name = "\(type(of: part))"
@@ -206,6 +206,7 @@ struct OtherBuildTests {
         try check(ListenerState())
         try check(NextNumbers())
         try check(ModuleState())
+        try check(AppTable.Secret())
         try check(MailboxState())
         try check(GapState())
         try check(HeldNoticeState())

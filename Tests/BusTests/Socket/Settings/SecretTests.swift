@@ -43,6 +43,22 @@ struct SecretTests {
         }
     }
 
+    /// The module may still have a secret that a reload has replaced, also for the next broker.
+    @Test(.promise("10.60", "10.32")) func aReplacedBrokerShowsNoFormerSecret() throws {
+        try TestBus.run(table(), executable: try BuiltExecutable.path("strata-broker")) { bus in
+            let tool = try bus.operator()
+            let ant = try bus.module("Ant", SettingsTests.declared)
+            #expect(try bus.reload(table("hunter3")).kind == "reply")
+            let change = try ant.expectCall("module/settings")
+            try tool.expectReply(to: try tool.call("bus/handOver"))
+            try tool.call("bus/monitor", ["bodies": true], ["credit": 1_000])
+            try ant.fail(change, "failed", "hunter3 is as bad as hunter2", body: "hunter2")
+            let frames = try seen(tool)
+            #expect(frames.contains { $0["body"] == "‹secret›" }, "\(frames)")
+            #expect(!"\(frames)".contains("hunter"), "\(frames)")
+        }
+    }
+
     /// A module may quote its settings when its start fails.
     @Test(.promise("10.60")) func failedStartShowsNoSecret() throws {
         try MemoryBus.run(table()) { bus in
