@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import StrataLoop
 import StrataTesting
 import Testing
 
@@ -69,6 +70,33 @@ struct CommandDescribeTests {
         let run = try await CommandRun.of(["check", path], environment: ["PATH": "/usr/bin:/bin"])
         #expect(run.status == 0)
         for name in names { #expect(run.error.contains("the module provides the interface \(name),"), "\(run.error)") }
+    }
+
+    /// The kernel counts what the command reads. A look at `/proc` for leftovers takes a few reads, or
+    /// some for each process of the machine, which are counted here too.
+    @Test func leftoversAreLookedForOnceForEachProgram() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("strata.yaml", "app: test\nmodules:\n  A: {run: [a]}\n")
+        chmod(try folder.file("a", "#!/bin/sh\necho '{\"protocol\":1,\"module\":\"A\"}'\n"), 0o755)
+        func reads(_ process: String) throws -> Int {
+            let counts = try String(contentsOfFile: "/proc/\(process)/io", encoding: .utf8)
+            let line = try #require(counts.split(separator: "\n").first { $0.hasPrefix("syscr: ") })
+            return try #require(Int(line.dropFirst("syscr: ".count)))
+        }
+        func readsOfCommand(_ words: String...) throws -> Int {
+            let command = try ChildProgram(BuiltExecutable.path("strata"), ["check", path] + words)
+            var end = siginfo_t()
+            try #require(waitid(P_PID, id_t(command.pid), &end, WEXITED | WNOWAIT) == 0)
+            let count = try reads("\(command.pid)")
+            #expect(try command.wait() == .exit(0), "\(command.outputText)")
+            return count
+        }
+        let before = try reads("thread-self")
+        _ = ProcessFiles.children()
+        let look = try reads("thread-self") - before
+        let more = try readsOfCommand() - readsOfCommand("--static")
+        // Five looks, while other tests start processes; and the program's output.
+        #expect(more < 15 * look + 60, "\(more) reads for one program, and \(look) for a look at /proc")
     }
 
     /// Returns the process ids that the programs wrote down and that still exist.

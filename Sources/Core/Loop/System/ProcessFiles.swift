@@ -98,9 +98,11 @@ public enum ProcessFiles {
         while bytes.count < 1 << 20 {
             let count = read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
+            // The process has ended.
+            if count < 0, errno == ESRCH, bytes.isEmpty { return nil }
             guard count > 0 else { break }
             bytes += chunk[..<count]
         }
-        return bytes.isEmpty ? (errno == ESRCH ? nil : "") : String(decoding: bytes, as: UTF8.self)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
