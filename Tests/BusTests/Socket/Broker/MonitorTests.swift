@@ -8,34 +8,9 @@ import Testing
 /// The protocol's section 10: `monitor`, which shows what passes and what is refused.
 @Suite(.timeLimit(.hang))
 struct MonitorTests {
-    /// Returns everything that a tool was sent until now, including the frames of its monitors.
-    ///
-    /// Monitors get frames later than others, but in order. So once a monitor that was opened
-    /// last has its first frame, the other monitors have all earlier frames.
-    private func drain(_ tool: RawPeer) throws -> [ReceivedFrame] {
-        let last = try tool.call("bus/monitor", ["name": "test.last"], ["credit": 1])
-        var frames: [ReceivedFrame] = []
-        repeat {
-            // The broadcast is missed if the ring is full.
-            try tool.broadcast("test.last", nil, ["level": "basic"])
-            frames += try tool.drain()
-        } while !frames.contains { $0.isPartial && $0.id == last }
-        frames.removeAll { $0.id == last }
-        try tool.cancel(last)
-        try tool.expectError(to: last, "cancelled")
-        return frames + (try tool.drain())
-    }
-
-    /// Returns the frames that a monitor got until now, without those of its own tool.
-    private func told(_ tool: RawPeer, _ id: UInt64) throws -> [JSON] {
-        try drain(tool).filter { $0.isPartial && $0.id == id }.map(\.json).filter {
-            $0["from"]?.string != "operator" && $0["to"]?.string != "operator"
-        }
-    }
-
     /// Returns the frames in short, like `call Bee → Test/act, overloaded`.
     private func lines(_ tool: RawPeer, _ id: UInt64) throws -> [String] {
-        line(try told(tool, id))
+        line(try tool.notes(of: id))
     }
 
     private func line(_ frames: [JSON]) -> [String] {
@@ -45,10 +20,6 @@ struct MonitorTests {
             }
             return text("kind", "") + text("from", " ") + text("to", " → ") + text("name", " ") + text("code", ", ")
         }
-    }
-
-    private func monitor(_ tool: RawPeer, _ params: JSON = [:], credit: Int64 = 1_000) throws -> UInt64 {
-        try tool.call("bus/monitor", params, ["credit": .integer(credit)])
     }
 
     private func wallMicroseconds() -> Int64 { Int64(Loop.wallMicroseconds) }
@@ -62,14 +33,14 @@ struct MonitorTests {
             let tool = try bus.operator()
             try callee.settle()
             let before = wallMicroseconds()
-            let id = try monitor(tool)
+            let id = try tool.monitor()
             try tool.settle()
             let call = try caller.call("Test/act", ["k": 1])
             let asked = try callee.expectCall("Test/act")
             try callee.partialReply(to: asked, 1)
             try callee.fail(asked, "Ant.tired", body: "z")
             try caller.expectError(to: call, "Ant.tired")
-            let told = try told(tool, id)
+            let told = try tool.notes(of: id)
             let expected: [JSON] = [
                 ["kind": "call", "from": "Bee", "to": "Test/act", "callee": "Ant", "bytes": 7],
                 ["kind": "reply", "from": "Ant", "to": "Bee", "bytes": 1],
@@ -91,7 +62,7 @@ struct MonitorTests {
             let ant = try bus.module("Ant")
             let tool = try bus.operator()
             try ant.settle()
-            let id = try monitor(tool)
+            let id = try tool.monitor()
             try tool.settle()
             try ant.refused("Nope/act", with: "unknown-interface")
             try ant.refused("bus/nope", with: "unknown-action")
@@ -124,13 +95,13 @@ struct MonitorTests {
             let owner = try bus.module("Cat", offer)
             let caller = try bus.module("Ant")
             let tool = try bus.operator()
-            let id = try monitor(tool)
+            let id = try tool.monitor()
             try tool.settle()
             try caller.open("test://shop/item/1?a=b")
             try owner.reply(to: try owner.expectCall("Shop/item"))
             try caller.call("Shop/item")
             try owner.expectCall("Shop/item")
-            let calls = try told(tool, id).filter { $0["kind"] == "call" }
+            let calls = try tool.notes(of: id).filter { $0["kind"] == "call" }
             #expect(calls.map { $0["url"] } == ["test://shop/item/1?a=b", nil])
         }
     }
@@ -140,7 +111,7 @@ struct MonitorTests {
             let launcher = try bus.launcher()
             let ant = try bus.module("Ant", waits: false)
             let tool = try bus.operator()
-            let id = try monitor(tool, ["module": "Late"])
+            let id = try tool.monitor(["module": "Late"])
             try ant.call("Test/first")
             let hurried = try ant.call("Test/second", nil, ["deadline": 20])
             try ant.expectError(to: hurried, "deadline-exceeded")
@@ -160,7 +131,7 @@ struct MonitorTests {
             let caller = try bus.module("Bee")
             let tool = try bus.operator()
             try callee.settle()
-            let id = try monitor(tool)
+            let id = try tool.monitor()
             try tool.settle()
             let call = try caller.call("Test/act")
             try callee.expectCall("Test/act")
@@ -176,7 +147,7 @@ struct MonitorTests {
             let cats = try [bus.module("Cat", ["observes": ["down"]]), bus.module("Cat2", ["observes": ["down"]])]
             for peer in cats + [ant] { try peer.settle() }
             let tool = try bus.operator()
-            let id = try monitor(tool)
+            let id = try tool.monitor()
             try tool.settle()
             #expect(try ant.recipients(ofBroadcast: "down") == 2)
             let report = try cats[0].report("up", to: "Ant")
@@ -195,7 +166,7 @@ struct MonitorTests {
             let ant = try bus.module("Ant", ["observes": ["up"]])
             let cat = try bus.module("Cat", ["observes": ["down"]])
             let tool = try bus.operator()
-            let id = try monitor(tool)
+            let id = try tool.monitor()
             try tool.settle()
             try ant.broadcast("down", nil, ["object": "7\n8"])
             try ant.broadcast("down", nil, ["object": ""])
@@ -204,7 +175,8 @@ struct MonitorTests {
             let report = try cat.report("up", to: "Ant", nil, ["object": "9"])
             try ant.reply(to: try ant.find(["kind": "notice", "name": "up"]))
             try cat.expectReply(to: report)
-            let seen = try told(tool, id).filter { $0["name"] != nil }.map { "\($0["kind"]!) \($0["object"] ?? .null)" }
+            let named = try tool.notes(of: id).filter { $0["name"] != nil }
+            let seen = named.map { "\($0["kind"]!) \($0["object"] ?? .null)" }
             #expect(
                 seen == [
                     #""broadcast" "7\n8""#, #""notice" "7\n8""#, #""broadcast" """#, #""notice" """#,
@@ -219,7 +191,7 @@ struct MonitorTests {
             try ant.settle()
             let launcher = try bus.launcher()
             let tool = try bus.operator()
-            let id = try monitor(tool)
+            let id = try tool.monitor()
             try tool.settle()
             try launcher.call("bus/emit", nil, ["name": "app.reload"])
             try ant.reply(to: try ant.expectCall("module/event"), true)
@@ -243,8 +215,8 @@ struct MonitorTests {
             let tool = try bus.operator()
             let other = try bus.connect("another tool")
             try other.hello(role: "operator")
-            let id = try monitor(tool)
-            let second = try monitor(other)
+            let id = try tool.monitor()
+            let second = try other.monitor()
             try other.credit(second, 1)
             let call = try caller.call("Test/act")
             try callee.expectCall("Test/act")
@@ -253,7 +225,7 @@ struct MonitorTests {
             try caller.expectError(to: call, "cancelled")
             try other.cancel(second)
             try other.expectError(to: second, "cancelled")
-            let frames = try drain(tool).filter { $0.isPartial && $0.id == id }.map(\.json)
+            let frames = try tool.drainWithMonitors().filter { $0.isPartial && $0.id == id }.map(\.json)
             // The frame that ends the test's wait comes last.
             #expect(
                 line(frames).prefix { !$0.hasSuffix("test.last") } == [
@@ -265,7 +237,7 @@ struct MonitorTests {
     @Test(.promise("10.23")) func framesBeforeHelloAreNotShown() throws {
         try TestBus.run(.sixModules()) { bus in
             let tool = try bus.operator()
-            let id = try monitor(tool)
+            let id = try tool.monitor()
             let stranger = try bus.connect("a stranger")
             try stranger.call("Test/act")
             try stranger.expectEnd("not-registered")
@@ -281,8 +253,8 @@ struct MonitorTests {
             let bee = try bus.provider("Bee", "Test")
             for peer in [ant, bee] { try peer.settle() }
             let tool = try bus.operator()
-            let ofBee = try monitor(tool, ["module": "Bee"])
-            let ofNews = try monitor(tool, ["name": "news"])
+            let ofBee = try tool.monitor(["module": "Bee"])
+            let ofNews = try tool.monitor(["name": "news"])
             try tool.settle()
             try ant.broadcast("news")
             try ant.broadcast("weather")
@@ -291,7 +263,7 @@ struct MonitorTests {
             try bee.reply(to: try bee.expectCall("Test/act"))
             try ant.expectReply(to: call)
             try ant.settle()
-            let frames = try drain(tool).map { ($0.id, $0.json) }
+            let frames = try tool.drainWithMonitors().map { ($0.id, $0.json) }
             func kinds(_ id: UInt64) -> [String] { frames.filter { $0.0 == id }.map { $0.1["kind"]?.string ?? "" } }
             #expect(kinds(ofBee) == ["call", "call", "reply"])
             #expect(kinds(ofNews) == ["broadcast"])
@@ -303,12 +275,12 @@ struct MonitorTests {
             let ant = try bus.module("Ant")
             try ant.settle()
             let tool = try bus.operator()
-            let id = try monitor(tool, ["bodies": true, "name": "n"])
+            let id = try tool.monitor(["bodies": true, "name": "n"])
             try tool.settle()
             func tell(_ body: String) throws -> JSON {
                 try ant.send(header: #"{"kind":"broadcast","name":"n"}"#, body: body)
                 try ant.settle()
-                return try #require(try told(tool, id).first)
+                return try #require(try tool.notes(of: id).first)
             }
             #expect(try tell(#"{"a": 1.10}"#).matches(["bytes": 11, "body": ["a": 1.1]]))
             #expect(try tell("").matches(["bytes": 0, "body": nil]))
@@ -334,12 +306,12 @@ struct MonitorTests {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant")
             let tool = try bus.operator()
-            let id = try monitor(tool, ["bodies": true, "name": "n"])
+            let id = try tool.monitor(["bodies": true, "name": "n"])
             try tool.settle()
             for count in [65_534, 65_535] {
                 _ = try ant.recipients(ofBroadcast: "n", .string(String(repeating: "x", count: count)))
             }
-            let frames = try told(tool, id)
+            let frames = try tool.notes(of: id)
             #expect(frames.map { $0["omitted"]?.string } == [nil, "size"])
             #expect(frames.first?["body"]?.string?.utf8.count == 65_534)
         }
@@ -369,118 +341,6 @@ struct MonitorTests {
         }
     }
 
-    // MARK: slow monitors
-
-    @Test(.promise("10.22")) func notesWithoutCreditAreCountedInTheNextOne() throws {
-        try TestBus.run(.sixModules()) { bus in
-            let ant = try bus.module("Ant")
-            let tool = try bus.operator()
-            let id = try monitor(tool, ["name": "n"], credit: 1)
-            try tool.settle()
-            for _ in 0..<4 { try ant.broadcast("n") }
-            try ant.settle()
-            try tool.expect(["kind": "reply", "more": true], body: ["kind": "broadcast"])
-            try tool.expectNothing()
-            try tool.credit(id, 2)
-            try tool.expectNothing()
-            try ant.broadcast("n")
-            try tool.expect(["kind": "reply", "more": true, "missed": 3], body: ["missed": 3])
-            try ant.broadcast("n")
-            let next = try tool.expect(["kind": "reply", "more": true])
-            #expect(next["missed"] == nil && next.json["missed"] == nil)
-        }
-    }
-
-    @Test(.promise("10.22")) func aMonitorThatDoesNotReadMissesNotesAndContinues() throws {
-        try TestBus.run(.sixModules { $0.limits.queue = 100_000 }) { bus in
-            let ant = try bus.module("Ant")
-            let tool = try bus.operator()
-            let id = try monitor(tool, ["name": "n", "bodies": true], credit: 10_000)
-            try tool.settle()
-            tool.isPaused = true
-            for _ in 0..<2_000 { _ = try ant.recipients(ofBroadcast: "n", .filler(400)) }
-            tool.isPaused = false
-            var (got, missed) = (0, Int64(0))
-            func count(_ frames: [JSON]) {
-                got += frames.count
-                missed += frames.reduce(0) { $0 + ($1["missed"]?.integer ?? 0) }
-            }
-            count(try told(tool, id))
-            _ = try ant.recipients(ofBroadcast: "n")
-            count(try told(tool, id))
-            #expect(missed > 0 && Int64(got) + missed == 2_001, "\(got), missed \(missed)")
-        }
-    }
-
-    /// More frames than there is room for, at once. All that are left out are counted, up to the
-    /// last one.
-    @Test(.promise("10.22")) func notesThatDoNotFitIntoTheRingAreCounted() throws {
-        try TestBus.run(.sixModules()) { bus in
-            let ant = try bus.module("Ant")
-            let tool = try bus.operator()
-            let id = try monitor(tool, ["name": "n"], credit: 1_000_000)
-            let other = try monitor(tool, ["module": "Bee"], credit: 1_000_000)
-            try tool.settle()
-            let frame = FrameBytes.frame(["kind": "broadcast", "name": "n"])
-            let flood = Array(repeatElement(frame, count: 30_000).joined())
-            try ant.send(bytes: flood)
-            try ant.broadcast("n")
-            try ant.settle()
-            let frames = try drain(tool).filter { $0.isPartial && $0.id != other }
-            let missed = frames.reduce(0) { $0 + ($1.json["missed"]?.integer ?? 0) }
-            #expect(frames.allSatisfy { $0.id == id && $0["missed"] == $0.json["missed"] })
-            // Frames that were missed at the end are reported with the next frame.
-            try ant.broadcast("n")
-            let last = try #require(try told(tool, id).first)
-            #expect(Int64(frames.count) + missed + (last["missed"]?.integer ?? 0) == 30_001)
-            let times = frames.compactMap { $0.json["at"]?.integer }
-            #expect(times == times.sorted() && times.count == frames.count)
-        }
-    }
-
-    @Test(.promise("10.22")) func anOlderMonitorsGapsDoNotAffectOtherMonitors() throws {
-        try TestBus.run(.sixModules()) { bus in
-            let ant = try bus.module("Ant")
-            let tool = try bus.operator()
-            let poor = try monitor(tool, ["name": "n"], credit: 1)
-            let rich = try monitor(tool, ["name": "n"])
-            try tool.settle()
-            for number in 0..<5 as Range<Int64> { try ant.broadcast("n", .integer(number)) }
-            try ant.settle()
-            try tool.credit(poor, 1)
-            try tool.settle()
-            try ant.broadcast("n")
-            let frames = try drain(tool).filter(\.isPartial)
-            #expect(frames.filter { $0.id == rich }.map { $0["missed"]?.integer } == Array(repeating: nil, count: 6))
-            #expect(frames.filter { $0.id == poor }.map { $0["missed"]?.integer } == [nil, 4])
-        }
-    }
-
-    /// No frame waits for a monitor that has ended, whichever monitor takes its place.
-    @Test(.promise("10.22")) func aNewMonitorGetsNoNotesOfAnEarlierOne() throws {
-        try TestBus.run(.sixModules()) { bus in
-            let ant = try bus.module("Ant")
-            let tool = try bus.operator()
-            for _ in 0..<50 {
-                let first = try monitor(tool, ["name": "n"])
-                try tool.settle()
-                try ant.broadcast("n")
-                try ant.broadcast("n")
-                try ant.settle()
-                try tool.cancel(first)
-                try tool.expectError(to: first, "cancelled")
-                let second = try monitor(tool, ["name": "m"])
-                try tool.settle()
-                try ant.broadcast("m")
-                try ant.settle()
-                let names = try told(tool, second).map { $0["name"]?.string }
-                #expect(names == ["m"])
-                try tool.cancel(second)
-                try tool.expectError(to: second, "cancelled")
-            }
-        }
-    }
-
     // MARK: its end
 
     @Test(.promise("6.23")) func aMonitorHasNoDeadline() throws {
@@ -501,17 +361,17 @@ struct MonitorTests {
             let tool = try bus.operator()
             let other = try bus.connect("another tool")
             try other.hello(role: "operator")
-            let first = try monitor(tool, ["name": "n"])
-            for _ in 1..<16 { _ = try monitor(other, ["name": "n"]) }
+            let first = try tool.monitor(["name": "n"])
+            for _ in 1..<16 { _ = try other.monitor(["name": "n"]) }
             try other.settle()
             try tool.refused("bus/monitor", [:], with: "overloaded")
             try tool.cancel(first)
             try tool.expectError(to: first, "cancelled")
-            _ = try monitor(tool, ["name": "n"])
+            _ = try tool.monitor(["name": "n"])
             try tool.refused("bus/monitor", [:], with: "overloaded")
             other.close()
             try tool.settle()
-            _ = try monitor(tool, ["name": "n"])
+            _ = try tool.monitor(["name": "n"])
             try bus.module("Ant").broadcast("n")
             for _ in 0..<2 { try tool.find(["kind": "reply", "more": true], body: ["kind": "broadcast"]) }
         }
