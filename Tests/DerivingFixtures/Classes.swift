@@ -7,6 +7,7 @@ extension FixtureType {
 
 final class Plain: Codable, Sendable { let name: String }
 
+/// `@unchecked Sendable`, as `Dog` is, because nothing changes one that is made.
 class Animal: Codable, @unchecked Sendable {
     var name: String
     init(name: String) { self.name = name }
@@ -28,6 +29,7 @@ final class Dog: Animal, @unchecked Sendable {
     }
 }
 
+/// `@unchecked Sendable`, as its subclasses are, because nothing changes one that is made.
 class Vehicle: Codable, @unchecked Sendable {
     var wheels: Int
     init(wheels: Int) { self.wheels = wheels }

@@ -13,9 +13,9 @@ struct Folder: Codable {
     var folders: [Folder]
 }
 
-final class Chain: Codable, @unchecked Sendable {
-    var value: Int
-    var next: Chain?
+final class Chain: Codable, Sendable {
+    let value: Int
+    let next: Chain?
 }
 
 struct Outline: Codable { var chapters: [String: Outline] }

@@ -18,7 +18,7 @@ struct ConditionTests {
     }
 
     @Test func aBroadcastOfAnotherThreadEndsAWait() {
-        /// Passed to a thread, which has it to itself until it is joined.
+        /// `@unchecked Sendable` because both threads use `isSet` only with the condition's lock.
         final class Shared: @unchecked Sendable {
             let condition = Condition()
             var isSet = false
