@@ -12,20 +12,13 @@ final class FakeLaunchBroker {
     private(set) var events: [(name: String, params: JSON)] = []
     /// Whether it answers events; if not, they never get an answer.
     var answersEvents = true
-    /// Whether a module's tearDown ends; if not, it lasts until this becomes true.
-    var answersRetire = true {
+    /// The actions whose calls wait until this set no longer has them, such as `retire`: then a module's
+    /// tearDown lasts that long.
+    var held: Set<String> = [] {
         didSet {
-            guard answersRetire else { return }
-            for id in heldRetires { send(.reply, id, Array("{}".utf8)) { _ in } }
-            heldRetires = []
-        }
-    }
-    /// Whether it answers pings; if not, they wait until this becomes true.
-    var answersPings = true {
-        didSet {
-            guard answersPings else { return }
-            for id in heldPings { send(.reply, id, Array("{}".utf8)) { _ in } }
-            heldPings = []
+            for action in oldValue.subtracting(held) {
+                for id in heldCalls.removeValue(forKey: action) ?? [] { send(.reply, id, Array("{}".utf8)) { _ in } }
+            }
         }
     }
     /// The answers of actions, by their names. All other actions answer `{}`.
@@ -40,8 +33,7 @@ final class FakeLaunchBroker {
     private var nextID: UInt64 = 1
     private var answers: [UInt64: (Result<JSON, BusError>) -> Void] = [:]
     private var heldStates: [JSON] = []
-    private var heldRetires: [UInt64] = []
-    private var heldPings: [UInt64] = []
+    private var heldCalls: [String: [UInt64]] = [:]
 
     init(_ loop: Loop, path: String) throws {
         self.loop = loop
@@ -123,10 +115,8 @@ final class FakeLaunchBroker {
                 let held = heldStates
                 heldStates = []
                 for state in held { send(.reply, header.id, state.encoded()) { $0.boolean("more", true) } }
-            } else if action == "retire", !answersRetire {
-                heldRetires.append(header.id)
-            } else if action == "ping", !answersPings {
-                heldPings.append(header.id)
+            } else if held.contains(action) {
+                heldCalls[action, default: []].append(header.id)
             } else {
                 send(.reply, header.id, (told[action] ?? [:]).encoded()) { _ in }
             }

@@ -227,13 +227,13 @@ struct LauncherTests {
         app.broker.ask("start", ["module": "Export"], from: "bus") { _ in }
         try app.getReady("Export")
         let first = app.broker.pid(of: "Export")
-        app.broker.answersRetire = false
+        app.broker.held.insert("retire")
         app.broker.ask("stop", ["module": "Export"]) { stopped = $0 }
         try app.until { app.broker.calls.contains { $0.action == "retire" } }
         app.broker.ask("start", ["module": "Export"], from: "bus") { started = $0 }
         #expect(throws: Never.self) { try app.ask("why", ["module": "Export"]).get() }
         #expect(stopped == nil && started == nil)
-        app.broker.answersRetire = true
+        app.broker.held.remove("retire")
         try app.until { stopped != nil }
         #expect(throws: Never.self) { try stopped?.get() }
         #expect(kill(Int32(first ?? 0), 0) != 0)
@@ -392,12 +392,12 @@ struct LauncherTests {
         var end: Result<JSON, BusError>?
         app.broker.ask("logs", ["follow": true, "lines": 0]) { end = $0 }
         #expect(throws: Never.self) { try app.ask("why", ["module": "A"]).get() }
-        app.broker.answersPings = false
+        app.broker.held.insert("ping")
         app.order("test")
         try app.until { end != nil && app.broker.calls.last?.action == "ping" }
         #expect(try end?.get()["ended"] == "the app ends: test")
         #expect(app.ending == nil)
-        app.broker.answersPings = true
+        app.broker.held.remove("ping")
         try app.until { app.ending != nil }
         try app.end()
     }
@@ -407,7 +407,7 @@ struct LauncherTests {
         try app.module("A")
         try app.start()
         try app.getReady("A")
-        app.broker.answersPings = false
+        app.broker.held.insert("ping")
         app.order("once")
         try app.until { app.broker.calls.last?.action == "ping" }
         let begin = app.loop.now

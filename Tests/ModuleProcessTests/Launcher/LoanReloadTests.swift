@@ -45,13 +45,13 @@ struct LoanReloadTests {
     @Test func aRowThatGoesAndIsBackBeforeTheTearDownIsLaunchedAgain() throws {
         let (app, launched) = try started()
         _ = try app.ask("lend", asked).get()
-        app.broker.answersRetire = false
+        app.broker.held.insert("retire")
         app.remove("A")
         _ = try app.ask("reload").get()
         try app.until { app.broker.calls.contains { $0.action == "retire" } }
         app.bringBack("A")
         _ = try app.ask("reload").get()
-        app.broker.answersRetire = true
+        app.broker.held.remove("retire")
         try app.until { vouched(app).count == 4 }
         let pids = vouched(app)
         #expect(pids.prefix(3) == [Int64(launched), borrower, 0])
@@ -64,7 +64,7 @@ struct LoanReloadTests {
 
     @Test func aRowThatGoesBreaksThePromiseAtOnce() throws {
         let (app, launched) = try started()
-        app.broker.answersRetire = false
+        app.broker.held.insert("retire")
         var answer: Result<JSON, BusError>?
         app.broker.ask("lend", asked) { answer = $0 }
         try app.until { app.broker.calls.contains { $0.action == "retire" } }
@@ -79,7 +79,7 @@ struct LoanReloadTests {
         }
         #expect(
             error.code == .unavailable && error.message.contains("its row was removed from the manifest"), "\(error)")
-        app.broker.answersRetire = true
+        app.broker.held.remove("retire")
         try app.until { vouched(app).count == 2 }
         #expect(!vouched(app).contains(borrower) && kill(Int32(launched), 0) != 0)
         try app.end()
