@@ -32,6 +32,10 @@ struct SettingReviewTests {
                 "2:26 advice settings.catalog.pgae: no module declares catalog.pgae, so only modules that declare no "
                     + "settings get it: Notes (strata.yaml:5); did you mean catalog.page of Catalog (strata.yaml:4)?"
             ])
+        let twoOpen = try Self.findings(
+            "\(text)\n  Log:", ["Catalog": Self.page, "Notes": Self.none, "Log": Self.none])
+        try #require(twoOpen.count == 1, "\(twoOpen)")
+        #expect(twoOpen[0].contains("get it: Notes (strata.yaml:5) and 1 more; did you mean"), "\(twoOpen)")
         // What isn't known, and what nobody declares, is no mistake.
         #expect(try Self.findings(text, ["Catalog": Self.page]) == [])
         #expect(try Self.findings(text, ["Catalog": Self.none, "Notes": Self.none]) == [])
@@ -49,6 +53,19 @@ struct SettingReviewTests {
         }
     }
 
+    @Test(.promise("M.126")) func anotherModulesKeyIsAnErrorInARow() throws {
+        let notes = Self.declares("Notes", #""notes.most":{"type":"integer"}"#)
+        let text = """
+            modules:
+              Catalog: {settings: {catalog.page: 5}}
+              Notes: {settings: {notes.most: 5, catalog.page: 5}}
+            """
+        #expect(
+            try Self.findings(text, ["Catalog": Self.page, "Notes": notes]) == [
+                "4:51 error modules.Notes.settings.catalog.page: Notes (strata.yaml:4) declares no setting catalog.page"
+            ])
+    }
+
     @Test(.promise("M.126")) func wrongTypeNamesWhatWasExpectedAndFound() throws {
         let text = "settings: {catalog.page: many}\nmodules:\n  Catalog: {settings: {catalog.page: 0}}"
         #expect(
@@ -61,7 +78,7 @@ struct SettingReviewTests {
         let sizes = Self.declares(
             "Catalog", #""sizes":{"type":"array","items":{"type":"object","properties":{"w":{"type":"number"}}}}"#)
         let found = try Self.findings("modules:\n  Catalog: {settings: {sizes: [{w: 1}, {w: x}]}}", ["Catalog": sizes])
-        #expect(found.count == 1, "\(found)")
+        try #require(found.count == 1, "\(found)")
         #expect(found[0].contains(#"sizes: at $[1].w expected a number, found the string "x""#), "\(found)")
     }
 
@@ -79,7 +96,7 @@ struct SettingReviewTests {
         }
         let secret = Self.declares("Catalog", #""key":{"type":"string","writeOnly":true}"#, required: "key")
         let found = try Self.findings("modules:\n  Catalog:", ["Catalog": secret])
-        #expect(found.count == 1, "\(found)")
+        try #require(found.count == 1, "\(found)")
         #expect(found[0].hasSuffix("has no value: name its file or variable in secrets"), "\(found)")
         let given = try Self.findings("modules:\n  Catalog: {secrets: {key: {env: K}}}", ["Catalog": secret])
         #expect(given == [])
@@ -92,7 +109,7 @@ struct SettingReviewTests {
                 "settings: {key: hunter2}\nmodules:\n  Catalog:", "modules:\n  Catalog: {settings: {key: hunter2}}",
             ] {
                 let found = try Self.findings(text, ["Catalog": hello])
-                #expect(found.count == 1, "\(found)")
+                try #require(found.count == 1, "\(found)")
                 #expect(found[0].contains("error"), "\(found)")
                 #expect(found[0].contains(") declares key as a secret, whose value never stands in a"), "\(found)")
                 #expect(!found[0].contains("hunter2"), "\(found)")

@@ -152,7 +152,7 @@ final class FakePeer {
 
     /// Answers hello as a broker with these features would.
     @discardableResult
-    func welcome(features: [String] = ["rest-urls"]) async throws -> FakeFrame {
+    func welcome(features: [String] = ["rest-urls"], settings: JSON = ["size": 3]) async throws -> FakeFrame {
         let hello = try await expect("call")
         #expect(hello["to"] == "bus/hello")
         let count = hello.body["observes"]?.array?.count ?? 0
@@ -160,7 +160,7 @@ final class FakePeer {
             hello,
             [
                 "app": "test", "env": "debug", "module": hello.body["module"] ?? .null, "level": "middle", "rank": 1,
-                "levels": ["basic", "middle", "topout"], "schemes": ["test"], "settings": ["size": 3],
+                "levels": ["basic", "middle", "topout"], "schemes": ["test"], "settings": settings,
                 "launchOptions": [:], "subscriptions": .array((0..<count).map { .integer(Int64($0) + 1) }),
                 "limits": ["frame": 16_777_216, "header": 16_384, "calls": 64, "queue": 8_388_608],
                 "features": .array(features.map(JSON.string)),

@@ -128,6 +128,70 @@ struct RuntimeSettingsTests {
 
     // MARK: The start
 
+    /// The bus may send notices and events before `setUp`.
+    @Test func hellosAnswerHasTheFirstValues() async throws {
+        try await withModule(PickyModule.self) { harness in
+            harness.runtime.start()
+            harness.peer = try await harness.broker.peer()
+            try await harness.peer.welcome(settings: ["picky.size": 3, "picky.key": "abcd"])
+            _ = try await harness.peer.call("module/ping")
+            #expect(harness.module.bus.settings(as: PickySettings.self).size == 3)
+        }
+    }
+
+    /// Has an `init(from:)` of its own, which refuses values of the declared types.
+    struct PickySettings: ModuleSettings {
+        struct Refusal: Error, CustomStringConvertible { var description: String }
+        var size: Int
+        var key: Secret<String>
+        enum CodingKeys: String, CodingKey {
+            case size = "picky.size"
+            case key = "picky.key"
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            size = try container.decode(Int.self, forKey: .size)
+            key = try container.decode(Secret<String>.self, forKey: .key)
+            if size == 100 {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .size, in: container, debugDescription: "\(key.value) has no \(size)")
+            }
+            if size == 101 { throw Refusal(description: "\(key.value) and \(size) don't fit") }
+        }
+    }
+
+    final class PickyModule: Module {
+        static let name = "Picky"
+        let bus: Bus
+        init(bus: Bus) { self.bus = bus }
+        func register(_ exports: inout Exports) { exports.settings(PickySettings.self) }
+    }
+
+    private static let picky: [(Int64?, String?, String)] = [
+        (100, "hunter2", "the setting picky.size: ‹secret› has no 100"),
+        (101, "hunter2", "the settings: ‹secret› and 101 don't fit"),
+        (
+            1, nil,
+            "the setting picky.key: expected a string, found nothing: give it in the row's secrets, from a file or a "
+                + "variable"
+        ),
+    ]
+
+    @Test(arguments: picky)
+    func aTypesOwnRefusalFailsSetUpAndShowsNoSecret(_ size: Int64?, _ key: String?, _ message: String) async throws {
+        try await withModule(PickyModule.self) { harness in
+            try await harness.start()
+            var given: [JSON.Member] = []
+            if let size { given.append(.init("picky.size", .integer(size))) }
+            if let key { given.append(.init("picky.key", .string(key))) }
+            let answer = try await harness.peer.call("module/setUp", ["settings": .object(given)])
+            #expect(answer["code"] == "bad-params")
+            #expect(answer["message"]?.string?.contains(message) == true, "\(answer)")
+            #expect(!"\(answer)".contains("hunter2"), "\(answer)")
+        }
+    }
+
     @Test func setUpGetsTypedValuesWithDefaults() async throws {
         try await withModule(ShelfModule.self) { harness in
             try await harness.start()
@@ -154,7 +218,8 @@ struct RuntimeSettingsTests {
         ),
         (
             #"{"shelf.title": 5, "shelf.page": "x"}"#,
-            #"the setting shelf.page: expected an integer, found the string "x": "#
+            #"the setting shelf.page: expected an integer, found the string "x": set it in the manifest's settings, "#
+                + "in settings.d or by STRATA_SET_shelf__page; the setting shelf.title: expected a string, found the "
         ),
         (
             #"{"shelf.title": "a", "shelf.key": 12345678}"#,
@@ -228,6 +293,33 @@ struct RuntimeSettingsTests {
             harness.module.refusal = nil
             #expect(try await harness.peer.call("module/settings", ["settings": given]).kind == "reply")
             #expect(harness.module.bus.settings(as: ShelfSettings.self).key?.value == "ijkl\"mno")
+        }
+    }
+
+    /// Has many settings, and takes no change of them.
+    final class ManyModule: Module {
+        struct Settings: ModuleSettings {
+            static let defaults = JSON.object("abcdefghi".map { .init(String($0), 1) })
+            var a, b, c, d, e, f, g, h, i: Int
+        }
+        static let name = "Many"
+        init(bus: Bus) {}
+        func register(_ exports: inout Exports) {
+            exports.settings(Settings.self)
+            exports.settingsChanged(Settings.self) { _ in throw ModuleError("Many.no", "not now", ran: .no) }
+        }
+    }
+
+    @Test func aRefusalNamesTheFirstKeysAndKeepsWhetherItRan() async throws {
+        try await withModule(ManyModule.self) { harness in
+            try await harness.start()
+            #expect(try await harness.peer.call("module/setUp", ["settings": [:]]).kind == "reply")
+            for (keys, names) in [("abcdefghi", "a, b, c, d, e, f, g, h, …"), ("ci", "c, i")] {
+                let given = JSON.object(keys.map { .init(String($0), 2) })
+                let answer = try await harness.peer.call("module/settings", ["settings": given])
+                #expect(answer["code"] == "Many.no" && answer["ran"] == "no")
+                #expect(answer["message"]?.string == "settingsChanged refuses \(names): not now")
+            }
         }
     }
 

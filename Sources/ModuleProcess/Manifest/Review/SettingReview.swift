@@ -102,7 +102,6 @@ struct SettingReview {
                         + "it out, and name a file or a variable in the row's secrets")
             }
         }
-        guard source == nil else { return [] }
         return mismatches(row, setting, given)
     }
 
