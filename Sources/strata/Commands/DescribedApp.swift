@@ -1,6 +1,8 @@
+import StrataContracts
 import StrataCore
 import StrataLauncher
 import StrataManifest
+import StrataSymbols
 
 /// A manifest, and the descriptions that its programs give of themselves.
 struct DescribedApp {
@@ -45,6 +47,32 @@ struct DescribedApp {
                             ["modules", .key(name), "run"],
                             failure.isError ? failure.message : "\(failure.message); its row is taken at its word")))
             }
+        }
+    }
+
+    /// Asks the modules that run on a bus which settings they declare. Those that don't say, or not
+    /// at once, are asked later, by their programs: only hello says that a module declares none.
+    mutating func describeSettings(_ connection: CommandClient) {
+        guard connection.welcome.features.contains(BrokerFeature.contracts),
+            let rows = try? connection.modules()
+        else { return }
+        let running = Set(rows.filter(\.isReady).map(\.name))
+        for name in manifest.table.modules.map(\.name) where running.contains(name) {
+            guard let contracts = ContractSource.contractsAtOnce(of: name, connection),
+                contracts.module.settings != nil
+            else { continue }
+            var description = ModuleDescription()
+            description.take(contracts)
+            descriptions[name] = description
+        }
+    }
+
+    /// Adds doc comments to what is described.
+    mutating func complete(_ graph: SymbolGraph) {
+        for (name, description) in descriptions {
+            guard var contracts = description.contracts else { continue }
+            graph.complete(&contracts)
+            descriptions[name]?.take(contracts)
         }
     }
 }

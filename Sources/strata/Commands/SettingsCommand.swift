@@ -11,40 +11,52 @@ struct SettingsCommand: ParsableCommand {
             EXAMPLE
               strata settings                      all modules of ./strata.yaml
               strata settings Catalog              one module
+              strata settings --manifest app/strata.yaml
               strata settings --json | jq -r 'select(.declared == false) | .key'
 
             It reads the manifest, the files of settings.d and the variables of this shell that begin with \
-            STRATA_SET_, and starts each program with --describe, as `strata check` does. No bus is needed. Secrets are \
-            never shown. It says on standard error which programs couldn't be asked.
+            STRATA_SET_. If the app runs, it asks its modules what they declare. Otherwise, and for a module that \
+            doesn't say, it starts the program with --describe, as `strata check` does. With --manifest it asks the bus \
+            only if --socket or --app names it. Secrets are never shown. It says on standard error which programs \
+            couldn't be asked.
             """)
 
     @Argument(help: "A module; without one, all of them.", completion: LiveNames.modules)
     var module: String?
 
-    @Option(help: ArgumentHelp("The manifest.", valueName: "path"), completion: .file(extensions: ["yaml", "yml"]))
-    var manifest = "strata.yaml"
+    @Option(
+        help: ArgumentHelp("The manifest. Default: strata.yaml", valueName: "path"),
+        completion: .file(extensions: ["yaml", "yml"]))
+    var manifest: String?
 
+    @OptionGroup var symbols: SymbolsOption
     @OptionGroup var output: OutputOption
+    @OptionGroup var bus: SocketOption
 
     func run() throws {
+        let path = manifest ?? "strata.yaml"
+        let graph = try symbols.graph()
         var app: DescribedApp
-        do throws(ManifestErrors) { app = try DescribedApp(manifest) } catch {
+        do throws(ManifestErrors) { app = try DescribedApp(path) } catch {
             throw Failure(.usage, error.description, isPlain: true)
         }
         let all = app.manifest.table.modules.map(\.name)
         if let module, !all.contains(module) {
             throw Failure(
                 .answer,
-                "\(Printable.line(manifest)) has no module \(Printable.line(module))"
+                "\(Printable.line(path)) has no module \(Printable.line(module))"
                     + InterfaceActions.hint(nearestNames(to: module, in: all)))
         }
         let names = module.map { [$0] } ?? all
-        // The programs of all modules say which keys are secrets.
-        try app.describe()
+        // All modules are asked, because any may say that a key is a secret.
+        if let connection = try runningApp(app.manifest.table.app, path) { app.describeSettings(connection) }
+        try app.describe(Set(all).subtracting(app.descriptions.keys))
+        if let graph { app.complete(graph) }
         for remark in app.remarks where module.map({ remark.hasPrefix("\($0): ") }) ?? true {
             StandardError.write("strata: \(Printable.line(remark))")
         }
-        for (row, process) in zip(all, app.manifest.processes) where process.executable == nil && names.contains(row) {
+        for (row, process) in zip(all, app.manifest.processes)
+        where process.executable == nil && names.contains(row) && app.descriptions[row] == nil {
             StandardError.write("strata: \(row): its row has no program (run), so it can't be asked what it declares.")
         }
         let settings = ShownSettings(app.manifest, app.descriptions)
@@ -52,6 +64,24 @@ struct SettingsCommand: ParsableCommand {
         let answer = Answer(output)
         if answer.isForPrograms { return try answer.showEach(shown.map(\.json)) }
         show(shown, answer.painter)
+    }
+
+    /// Connects to the bus of the manifest's app. Nil if none is found and none is named: the command
+    /// needs no bus.
+    private func runningApp(_ app: String, _ path: String) throws(Failure) -> CommandClient? {
+        let isNamed = bus.socket != nil || bus.app != nil
+        guard isNamed || manifest == nil else { return nil }
+        do throws(Failure) {
+            let connection = try bus.connect()
+            guard connection.welcome.app != app else { return connection }
+            throw Failure(
+                .usage,
+                "\(Printable.line(connection.path)) is the bus of \(Printable.line(connection.welcome.app)), and "
+                    + "\(Printable.line(path)) is the manifest of \(app): name the one that belongs to the other")
+        } catch {
+            guard isNamed else { return nil }
+            throw error
+        }
     }
 
     private func show(_ settings: [ShownSetting], _ painter: Painter) {

@@ -62,10 +62,13 @@ enum ContractSource {
     /// Asks the module that provides an interface for its contract. Nil if it has none, or doesn't
     /// answer at once: a module that hangs mustn't keep a command from going on.
     static func contract(of interface: InterfaceRow, _ connection: CommandClient) -> Contract? {
-        guard mayHaveContract(interface.name, connection),
-            let contracts = try? contracts(of: interface.module, connection, deadline: patience)
-        else { return nil }
-        return contracts.provides.first { $0.subject.name == interface.name }
+        guard mayHaveContract(interface.name, connection) else { return nil }
+        return contractsAtOnce(of: interface.module, connection)?.provides.first { $0.subject.name == interface.name }
+    }
+
+    /// Asks a module for its contracts. Nil if it has none, or doesn't answer at once.
+    static func contractsAtOnce(of module: String, _ connection: CommandClient) -> ModuleContracts? {
+        (try? contracts(of: module, connection, deadline: patience)) ?? nil
     }
 
     private static func mayHaveContract(_ interface: String, _ connection: CommandClient) -> Bool {

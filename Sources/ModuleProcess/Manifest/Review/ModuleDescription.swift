@@ -106,17 +106,23 @@ public struct ModuleDescription: Sendable, Equatable {
                     name: name, object: observed["object"]?.string,
                     keep: observed["keep"]?.string == "latest" ? .latest : .all))
         }
+        settings = try Self.settings(hello)
         broadcasts = try Self.names(hello, "broadcasts")
         events = try Self.names(hello, "events")
         for member in try Self.object(hello, "reports") {
             reports.append(.init(module: member.name, names: try Self.names(hello["reports"] ?? .null, member.name)))
         }
         if let said = hello["contracts"] {
-            do throws(ContractError) { contracts = try ModuleContracts(json: said) } catch {
+            do throws(ContractError) { take(try ModuleContracts(json: said)) } catch {
                 throw Malformed(message: "in its contracts, \(error)")
             }
         }
-        settings = DeclaredSetting.joined(try Self.settings(hello), contracts?.module.settings)
+    }
+
+    /// Takes what a module says of its types, with the settings that it declares.
+    public mutating func take(_ contracts: ModuleContracts) {
+        self.contracts = contracts
+        settings = DeclaredSetting.joined(settings, contracts.module.settings)
     }
 
     private static func settings(_ hello: JSON) throws(Malformed) -> [DeclaredSetting]? {
