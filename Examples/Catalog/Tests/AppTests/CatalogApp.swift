@@ -62,11 +62,11 @@ final class CatalogApp {
     func strata(_ arguments: String...) throws -> String { try run(arguments + ["--socket", socket]) }
 
     /// Checks the app's manifest: what was found.
-    func check() throws -> String { try run(["check", folder.path + "/strata.yaml"]) }
+    func check(exit: Int32 = 0) throws -> String { try run(["check", folder.path + "/strata.yaml"], exit: exit) }
 
-    private func run(_ arguments: [String]) throws -> String {
+    private func run(_ arguments: [String], exit: Int32 = 0) throws -> String {
         let program = try ChildProgram(BuiltExecutable.path("strata"), arguments)
-        #expect(try program.wait() == .exit(0), "\(program.outputText)")
+        #expect(try program.wait() == .exit(exit), "\(program.outputText)")
         return program.outputText
     }
 

@@ -7,9 +7,6 @@ public enum Finder: Interface {
     public static let version: ContractVersion? = "1.0"
     public static let members: [any InterfaceMember.Type] = [Find.self]
 
-    /// Packages on one page.
-    public static let pageSize = 10
-
     /// One page of the packages that have all the words, the best first.
     public struct Find: Action {
         public static let name = action("find")

@@ -7,9 +7,6 @@ public enum Notes: Interface {
     public static let version: ContractVersion? = "1.0"
     public static let members: [any InterfaceMember.Type] = [Begin.self, Add.self, List.self]
 
-    /// How long a note may be, in bytes of UTF-8.
-    public static let longest = 4_096
-
     /// Asks for somebody to sign in, and gives the token that they will have: with
     /// it `add` waits for them.
     public struct Begin: Action {
@@ -30,7 +27,7 @@ public enum Notes: Interface {
         public static let errors: KeyValuePairs<String, String> = [
             "Notes.no-such-item": "No package has this name.",
             "Notes.empty-text": "The note has no text.",
-            "Notes.too-long": "The text has over 4,096 bytes.",
+            "Notes.too-long": "The text is longer than the setting notes.longest allows.",
         ]
         public typealias Reply = Note
         /// The package's name.

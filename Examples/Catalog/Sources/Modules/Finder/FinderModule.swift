@@ -16,16 +16,20 @@ final class FinderModule: Module {
     init(bus: Bus) { self.bus = bus }
 
     func register(_ exports: inout Exports) {
+        exports.settings(FinderSettings.self)
+        exports.settingsChanged(FinderSettings.self) { try $0.check() }
         exports.requires(Catalog.self)
         exports.action(Finder.Find.self, perform: find)
     }
+
+    func setUp(_ context: Context) throws { try context.settings(as: FinderSettings.self).check() }
 
     private func find(_ request: Finder.Find) async throws -> Finder.Find.Reply {
         let page = request.page ?? 1
         guard 1...Self.mostPages ~= page else {
             throw ModuleError.badParams("page \(page): the first page is 1, the last possible \(Self.mostPages)")
         }
-        let size = Finder.pageSize
+        let size = bus.settings(as: FinderSettings.self).page
         let found = try await bus.call(
             Catalog.Search(q: request.words.joined(separator: " "), limit: size, offset: (page - 1) * size))
         return Finder.Find.Reply(found: found.items, page: page, pages: (found.total + size - 1) / size)

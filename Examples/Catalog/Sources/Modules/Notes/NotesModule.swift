@@ -18,6 +18,8 @@ final class NotesModule: Module {
     init(bus: Bus) { self.bus = bus }
 
     func register(_ exports: inout Exports) {
+        exports.settings(NotesSettings.self)
+        exports.settingsChanged(NotesSettings.self) { _ in }  // each note asks for the limit
         exports.requires(Storage.self)
         exports.requires(NoteLogin.self)
         exports.reports(LogLine.self, to: Log.name)
@@ -41,9 +43,9 @@ final class NotesModule: Module {
         guard request.text.contains(where: { !$0.isWhitespace }) else {
             throw ModuleError("Notes.empty-text", "a note on \(request.item) without a text: say what is to be noted")
         }
-        guard request.text.utf8.count <= Notes.longest else {
-            throw ModuleError(
-                "Notes.too-long", "a note of \(request.text.utf8.count) bytes: \(Notes.longest) is the most")
+        let longest = Int(bus.settings(as: NotesSettings.self).longest)
+        guard request.text.utf8.count <= longest else {
+            throw ModuleError("Notes.too-long", "a note of \(request.text.utf8.count) bytes: \(longest) is the most")
         }
         let writer = try await bus.call(NoteLogin.Writer(ticket: request.token)).writer
         guard let note = try await bus.call(Storage.AddNote(item: request.item, text: request.text, writer: writer))

@@ -21,6 +21,14 @@ module.reports("Log", "log.line")
 module.url("suggest", "/:name", to="Suggest/names")
 
 
+@dataclasses.dataclass
+class SuggestSettings:
+    """What the manifest may set of Suggest."""
+
+    likeness: Annotated[float, strata_bus.Range(0, 1)] = strata_bus.Setting("suggest.likeness", default=0.6)
+    """How like a suggested name is at least: 1 is the same."""
+
+
 class KnownNames:
     """The names of all packages, read when they are first needed."""
 
@@ -47,6 +55,7 @@ class KnownNames:
         return names
 
 
+settings = module.settings(SuggestSettings)
 known = KnownNames()
 storage = Storage(module)
 
@@ -82,7 +91,8 @@ async def suggest(params: Wanted) -> Found:
     """The names of packages that are like the given one."""
     names = await known.all()
     # The comparison takes long, so it runs on another thread.
-    alike = await asyncio.to_thread(difflib.get_close_matches, params.name.lower(), names, params.limit)
+    likeness = settings.value.likeness
+    alike = await asyncio.to_thread(difflib.get_close_matches, params.name.lower(), names, params.limit, likeness)
     return Found(list(alike))
 
 
@@ -91,6 +101,11 @@ def changed(content: Changed) -> None:
     """An import has put or removed packages; notes don't matter here."""
     if content.part is Part.PACKAGES:
         known.forget()
+
+
+@module.settings_changed
+def set_anew(new: SuggestSettings) -> None:
+    """Each call asks for the likeness."""
 
 
 @module.event("app.memoryPressure")
