@@ -82,13 +82,13 @@ struct OpenRequestTests {
             let tool = try bus.operator()
             var calls: [ReceivedFrame] = []
             for _ in 0..<1_500 {
-                try caller.call("Shop/act")
+                try caller.call("Shop/act", nil, ["deadline": 0])
                 calls.append(try owner.expectCall("Shop/act"))
             }
             // Free slots are used again, so the order of the slots isn't that of the ages.
             for call in calls.prefix(400).reversed() { try owner.reply(to: call) }
             for _ in 0..<400 {
-                try caller.call("Shop/act")
+                try caller.call("Shop/act", nil, ["deadline": 0])
                 calls.append(try owner.find(["kind": "call"]))
             }
             let answer = try tool.asked("bus/requests")

@@ -180,6 +180,7 @@ struct ChangedSettingsTests {
             try other.expectNothing()
             try other.asked("bus/register", [:])
             try other.fail(try other.expectCall("module/settings"), "failed")
+            try other.settle()
             #expect(try pending(bus) == ["settings.page", "settings.key", "settings.title"])
         }
     }
