@@ -20,11 +20,14 @@ struct AppTableJSONTests {
         table.operators = [7, .max]
         table.openableBy = .init(users: [7, 9], rank: 1)
         table.group = 12
+        table.nodes = [.init("berlin", operates: true), .init("tokyo")]
+        table.node = "tokyo"
         table.limits = limits()
         table.startup = 1
         table.hello = 2
         table.assembly = 3
         table.modules = [row(), .init(name: "Plain")]
+        table.modules[1].placement = .everywhere
         var adapter = AppTable.Adapter(name: "NoteLogin", to: "Login")
         var action = AppTable.AdaptedAction(name: "show", to: "present")
         action.params = [.init(from: "message", to: "notifyString")]
@@ -66,6 +69,7 @@ struct AppTableJSONTests {
         row.settings = [.init("feed.page", 10), .init("feed.title", nil)]
         row.secrets = [.init("feed.key", "hunter2")]
         (row.trusted, row.required) = (true, true)
+        row.placement = .on(["tokyo", "berlin"])
         return row
     }
 

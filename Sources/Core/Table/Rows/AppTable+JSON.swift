@@ -14,6 +14,8 @@ extension AppTable {
         if contracts != .off { members.append(.init("contracts", .string(contracts.rawValue))) }
         if let authorizer { members.append(.init("authorizer", .string(authorizer))) }
         if let guests { members.append(.init("guests", guests.json())) }
+        if !nodes.isEmpty { members.append(.init("nodes", .array(nodes.map { $0.json() }))) }
+        if let node { members.append(.init("node", .string(node))) }
         if let group { members.append(.init("group", .count(group))) }
         if let openableBy {
             let users = JSON.array(openableBy.users.map(JSON.count))
@@ -30,7 +32,7 @@ extension AppTable {
         try value.holds([
             "app", "env", "schemes", "levels", "settings", "launchOptions", "calls", "limits", "startup", "hello",
             "assembly", "operators", "modules", "adapters", "authorizer", "guests", "group",
-            "openableBy", "contracts",
+            "openableBy", "contracts", "nodes", "node",
         ])
         self.init(app: try value.required("app").string())
         try value.read("env", into: &env) { (v) throws(AppTableError) in try v.string() }
@@ -63,6 +65,7 @@ extension AppTable {
         try value.read("modules", into: &modules) { (v) throws(AppTableError) in
             try v.list { (row) throws(AppTableError) in try Row(row, ranks: ranks) }
         }
+        try readNodes(value)
         try value.read("adapters", into: &adapters) { (v) throws(AppTableError) in
             try v.list { (adapter) throws(AppTableError) in try Adapter(adapter) }
         }
@@ -103,11 +106,13 @@ extension TableValue {
 
 extension AppTable {
     /// Throws if this table can't replace one in force. The following must not differ: the level
-    /// table, the name and group that make the socket, and the frame limits that hello has sent to
-    /// each connection.
+    /// table, the app's name, node and group that make the socket, the nodes' names, and the frame
+    /// limits that hello has sent to each connection.
     public func mayFollow(_ old: AppTable) throws(BusError) {
         var fixed: [String] = []
         if app != old.app { fixed.append("app") }
+        if node != old.node { fixed.append("node") }
+        if nodes.map(\.name) != old.nodes.map(\.name) { fixed.append("nodes") }
         if levels != old.levels { fixed.append("levels") }
         if group != old.group { fixed.append("group") }
         if limits.frame != old.limits.frame { fixed.append("limits.frame") }

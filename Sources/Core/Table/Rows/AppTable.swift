@@ -34,7 +34,12 @@ public struct AppTable: Sendable, Equatable {
     public var hello: UInt64 = 10_000
     /// The time limit of a frame from its first byte, in milliseconds.
     public var assembly: UInt64 = 60_000
-    /// The rows in the manifest's order.
+    /// The app's machines in the manifest's order; empty if it has one machine, which has no name.
+    public var nodes: [Node] = []
+    /// The node on which this broker runs. Nil without `nodes`, and in a table that a manifest is
+    /// judged by.
+    public var node: String?
+    /// The rows of all nodes, in the manifest's order.
     public var modules: [Row] = []
     public var adapters: [Adapter] = []
 

@@ -23,6 +23,7 @@ extension AppTable.Row {
             members.append(.init("secrets", .object(secrets.map { .init($0.key, .string($0.value)) })))
         }
         if !opens.isEmpty { members.append(.init("opens", .array(opens.map { $0.json() }))) }
+        if let placement = placement.json() { members.append(.init("placement", placement)) }
         return .object(members)
     }
 
@@ -31,6 +32,7 @@ extension AppTable.Row {
             "name", "rank", "priority", "start", "restart", "replace", "stop", "provides", "requires", "urls",
             "observes", "broadcasts", "reports", "emits", "trusted", "idle", "ping", "pingRestarts", "user",
             "backoffReset", "manages", "required", "wakes", "opens", "contracts", "settings", "secrets",
+            "placement",
         ])
         self.init(name: try value.required("name").string())
         try value.read("rank", into: &rank) { (v) throws(AppTableError) in try v.rank(in: ranks) }
@@ -74,6 +76,7 @@ extension AppTable.Row {
         try value.read("opens", into: &opens) { (v) throws(AppTableError) in
             try v.list { (opened) throws(AppTableError) in try AppTable.Opened(opened) }
         }
+        try value.read("placement", into: &placement) { (v) throws(AppTableError) in try AppTable.Placement(v) }
     }
 }
 

@@ -44,6 +44,8 @@ extension AppTable {
         public var settings: [JSON.Member] = []
         /// What the module gets if it declares these settings as secrets.
         public var secrets: [Secret] = []
+        /// The nodes on which the module runs.
+        public var placement = Placement.here
         /// Whether the module may say `auth: skip`.
         public var trusted = false
         /// Whether the app ends if the module can't be started.

@@ -50,6 +50,12 @@ public enum Name {
             }
     }
 
+    /// Whether this is a node's name: like an app's, but a letter or digit comes first, and `all` is
+    /// none.
+    public static func isNode(_ name: String) -> Bool {
+        isApp(name) && name.utf8.first != UInt8(ascii: "-") && name != AppTable.Placement.all
+    }
+
     /// Returns the interface's name without one suffix `Router` in any case: `TestRouter` and
     /// `Test` are the same name. If nothing would be left, it returns the whole name.
     public static func withoutRouterSuffix(
