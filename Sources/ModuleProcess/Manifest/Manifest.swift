@@ -15,6 +15,8 @@ public struct Manifest: Sendable, Equatable {
     /// The launcher's part of the manifest: a process for each of the table's rows, in the same
     /// order.
     public var processes: [ModuleProcess]
+    /// How the app's nodes reach each other; nil if it has no nodes.
+    public var federation: Federation?
     /// The position of each value in its file.
     public var places: ManifestPlaces
 
@@ -27,8 +29,10 @@ public struct Manifest: Sendable, Equatable {
     /// Creates a manifest that was read elsewhere, or one for a test. Nothing is checked.
     public init(
         path: String, folder: String, table: AppTable, processes: [ModuleProcess],
-        places: ManifestPlaces = ManifestPlaces(), settings: [SettingValue] = [], secrets: [SecretSource] = []
+        places: ManifestPlaces = ManifestPlaces(), settings: [SettingValue] = [], secrets: [SecretSource] = [],
+        federation: Federation? = nil
     ) {
+        self.federation = federation
         self.places = places
         self.settings = settings
         self.secrets = secrets
@@ -72,7 +76,8 @@ public struct Manifest: Sendable, Equatable {
         guard reader.errors.isEmpty else { throw ManifestErrors(reader.errors) }
         return Manifest(
             path: path, folder: folder, table: reader.table, processes: reader.processes,
-            places: ManifestPlaces(tree, files: reader.files), settings: reader.settings, secrets: reader.secrets)
+            places: ManifestPlaces(tree, files: reader.files), settings: reader.settings, secrets: reader.secrets,
+            federation: reader.federation)
     }
 
     /// Reads only the app's name, even if the rest of the manifest has errors. Blocks on the file.

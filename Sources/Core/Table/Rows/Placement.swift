@@ -19,6 +19,23 @@ extension AppTable {
     }
 }
 
+extension AppTable.Placement: CustomStringConvertible {
+    /// Whether some node is in both.
+    public func meets(_ other: Self) -> Bool {
+        guard case .on(let nodes) = self else { return true }
+        return nodes.contains(where: other.includes)
+    }
+
+    /// The nodes for people, as in `berlin, tokyo`; empty for `here`.
+    public var description: String {
+        switch self {
+        case .here: ""
+        case .on(let nodes): nodes.joined(separator: ", ")
+        case .everywhere: Self.all
+        }
+    }
+}
+
 extension AppTable.Row {
     /// Whether the module runs on other nodes than this one only. Nil is the machine of an app
     /// without nodes, from which no row is away.

@@ -1,12 +1,13 @@
 import StrataCore
 
 extension ManifestReader {
-    /// Reads the whole manifest. Levels and the group come first, because rows refer to them.
+    /// Reads the whole manifest. Levels, the group and the nodes come first, because rows
+    /// refer to them.
     func app(_ root: Field, environment: [String: String]) {
         let keys = [
             "app", "env", "schemes", "levels", "settings", "launchOptions", "calls", "authorizer", "guests",
             "operators", "openableBy", "group", "limits", "startup", "hello", "assembly", "modules", "include",
-            "adapters", "contracts",
+            "adapters", "contracts", "nodes", "federation",
         ]
         guard case .mapping = root.node.content else { return expected("a mapping with app and modules", root) }
         let members = members(root, keys)
@@ -34,6 +35,8 @@ extension ManifestReader {
         if let time = time(members["startup"], atLeast: 1) { table.startup = time }
         if let time = time(members["hello"], atLeast: 1) { table.hello = time }
         if let time = time(members["assembly"], atLeast: 1) { table.assembly = time }
+        nodes(members["nodes"])
+        federation(members["federation"], group: members["group"])
         modules(members["modules"], group: members["group"])
         authorizer(members["authorizer"])
         reports()

@@ -11,6 +11,7 @@ extension ManifestReader {
             let members = entry.value.node.isNull ? [:] : members(entry.value, Self.rowKeys)
             self.process(members, &process, &row, group: group)
             self.row(members, &row)
+            row.placement = placement(members["node"], of: entry)
             table.modules.append(row)
             processes.append(process)
         }
@@ -19,7 +20,7 @@ extension ManifestReader {
     private static let rowKeys = [
         "level", "priority", "run", "folder", "env", "keepEnv", "replace", "user", "start", "idle", "restart",
         "backoff", "stop", "ping", "limits", "provides", "requires", "urls", "observes", "broadcasts", "reports",
-        "emits", "manages", "wakes", "trusted", "required", "opens", "contracts", "settings", "secrets",
+        "emits", "manages", "wakes", "trusted", "required", "opens", "contracts", "settings", "secrets", "node",
     ]
 
     private func row(_ members: [String: Field], _ row: inout AppTable.Row) {

@@ -57,6 +57,17 @@ extension ManifestReader {
         return nil
     }
 
+    /// Returns a time in milliseconds, in a range.
+    /// - Parameter words: The range for people.
+    func time(_ field: Field?, _ range: ClosedRange<UInt64>, _ words: String) -> UInt64? {
+        guard let field else { return nil }
+        if case .scalar(let text, _) = field.node.content, let time = Quantities.time(text), range.contains(time) {
+            return time
+        }
+        expected("a time from \(words)", field)
+        return nil
+    }
+
     /// Returns a size in bytes.
     func size<T: FixedWidthInteger>(_ field: Field?, _ range: ClosedRange<T>) -> T? {
         guard let field else { return nil }

@@ -11,6 +11,8 @@ final class ManifestReader {
     var errors: [ManifestError] = []
     var table = AppTable(app: "")
     var processes: [ModuleProcess] = []
+    /// Nil if the manifest has no `nodes`.
+    var federation: Federation?
     /// The provided interfaces, each with the row that provides it.
     var providers: [String: String] = [:]
     /// The URL patterns, each with the row that maps it.

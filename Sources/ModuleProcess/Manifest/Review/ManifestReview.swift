@@ -24,7 +24,7 @@ public struct ManifestReview {
                         + "URL, or move one of them"
                     : nil
             } + row.reports.compactMap { report($0.module, by: row) }
-        }
+        } + NodeReview(manifest, index).errors
     }
 
     /// Requirements that no row meets, in the order of the rows; empty if guests may meet them.
