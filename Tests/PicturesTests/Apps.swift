@@ -67,7 +67,22 @@ enum Apps {
             }
         ]
         empty.levels = ["only"]
-        return [empty, lonely, five, forty]
+        return [empty, lonely, five, forty, placed(five, onto: 2), placed(forty, onto: 4)]
+    }
+
+    /// Returns the app with its rows spread over nodes, over two of them, and over all.
+    static func placed(_ table: AppTable, onto count: Int) -> AppTable {
+        var table = table
+        let names = (0..<count).map { "node\($0)" }
+        table.nodes = names.map { .init($0) }
+        for index in table.modules.indices {
+            switch index % 5 {
+            case 4: table.modules[index].placement = .everywhere
+            case 3: table.modules[index].placement = .on(Array(names.prefix(2)))
+            default: table.modules[index].placement = .on([names[index % count]])
+            }
+        }
+        return table
     }
 
     static func row(_ name: String, _ rank: Int, _ change: (inout AppTable.Row) -> Void) -> AppTable.Row {

@@ -47,6 +47,24 @@ struct GraphLayoutTests {
         #expect(layout.bands.last?.frame.bottom == layout.height)
     }
 
+    @Test(.promise("M.143"), arguments: graphs.indices)
+    func eachNodeHasAFrameAroundItsModulesAlone(number: Int) throws {
+        let graph = Self.graphs[number]
+        let layout = GraphLayout(graph)
+        #expect(layout.frames.map(\.number) == Array(graph.frames.indices))
+        for (index, frame) in layout.frames.enumerated() {
+            for other in layout.frames[(index + 1)...] { #expect(!frame.frame.overlaps(other.frame)) }
+            #expect(frame.frame.x >= layout.labels && frame.frame.right <= layout.width)
+            for box in layout.boxes {
+                let isInside =
+                    frame.frame.surrounds(Point(box.frame.x, box.frame.y))
+                    && frame.frame.surrounds(Point(box.frame.right, box.frame.bottom))
+                let isOwn = graph.modules[box.module].frame == frame.number
+                #expect(isInside == isOwn && (isOwn || !frame.frame.overlaps(box.frame)))
+            }
+        }
+    }
+
     @Test(arguments: graphs.indices)
     func everyEdgeHasALineFromBoxToBox(number: Int) {
         let graph = Self.graphs[number]

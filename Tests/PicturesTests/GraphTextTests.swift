@@ -65,6 +65,21 @@ struct GraphTextTests {
         #expect(svg.contains("rank 0, foundation"))
     }
 
+    @Test(.promise("M.143")) func allThreeFrameEachNode() {
+        let graph = AppGraph(Apps.placed(Apps.five, onto: 2))
+        #expect(graph.frames == ["node0", "node1", "node0, node1", "all"])
+        let (svg, dot, mermaid) = (GraphSVG.text(of: graph), GraphDOT.text(of: graph), GraphMermaid.text(of: graph))
+        #expect(svg.components("class=\"node\"") == 5 && svg.contains(">node0, node1<"))
+        #expect(dot.components("subgraph cluster_node") == 5 && dot.contains("label=\"node0, node1\""))
+        #expect(dot.count { $0 == "{" } == dot.count { $0 == "}" })
+        #expect(mermaid.components("  subgraph node") == 5 && mermaid.contains("node2[\"node0, node1\"]"))
+        #expect(mermaid.components("  subgraph") == mermaid.components("  end\n"))
+        for module in graph.modules {
+            for text in [svg, dot, mermaid] { #expect(text.contains(module.name)) }
+        }
+        #expect(!GraphSVG.text(of: AppGraph(Apps.five)).contains("class=\"node\""))
+    }
+
     @Test func whatWasSeenLooksDifferent() {
         var graph = AppGraph(Apps.five)
         #expect(!GraphSVG.text(of: graph).contains("unseen\""))

@@ -156,7 +156,7 @@ extension BusCore {
         let refusal = Array(target.action.utf8).withUnsafeBytes { action in
             LiveFacts(
                 core: self, kind: .open, peer: call.peer, owner: target.owner, interface: interface, name: action
-            ).refusal(.quarantine...last)
+            ).refusal(.node...last)
         }
         return .present([
             "open": .bool(refusal == nil), "to": .string(target.to), "module": .string(target.owner.name),

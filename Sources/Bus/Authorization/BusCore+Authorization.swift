@@ -43,7 +43,7 @@ extension BusCore {
             LiveFacts(
                 core: self, kind: .call, peer: caller, owner: module, interface: authorizer, name: action,
                 startStep: step
-            ).error(.quarantine ... .start)
+            ).error(.node ... .start)
         }
         if let refusal { throw BusError(.unauthorized, refusal.message) }
         if let peer = hasWaited ? module.peer : module.receiver { return try ask(peer, authorizer, call, from: caller) }
@@ -117,7 +117,7 @@ extension BusCore {
             preconditionFailure("a call that waits for the authorizer has its copy")
         }
         let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
-        let refusal = held.withRequest { facts(of: $0, owner, from: caller).error(.quarantine ... .owner) }
+        let refusal = held.withRequest { facts(of: $0, owner, from: caller).error(.node ... .owner) }
         if let refusal { return fail(call, refusal) }
         // One authorization is enough for this call, even if it now waits for its owner.
         call.pointee.isAuthorized = true

@@ -75,7 +75,7 @@ extension BusCore {
         }
         if let adaptation = route.adaptation {
             // A call that no module can take is refused before its body is looked at.
-            try check(route, header, from: peer, .quarantine ... .owner)
+            try check(route, header, from: peer, .node ... .owner)
             try sendAdapted(adaptation, route, header, body, from: peer)
         } else {
             try send(route, header, body, from: peer)
@@ -109,7 +109,7 @@ extension BusCore {
             return try wait(request, route, header, for: route.owner, from: peer)
         }
         if route.needsCheck {
-            try check(route, header, from: peer, .quarantine ... .instance)
+            try check(route, header, from: peer, .node ... .instance)
             callee = .passUnretained(self.callee(interface, route.instance, callee.takeUnretainedValue()))
         }
         let call = try openRequest(.call, header, from: peer)
@@ -228,7 +228,7 @@ extension BusCore {
                         takeDepth(of: call, header, from: peer)
                         return
                     }
-                    try facts(of: request, target.owner, from: peer).check(.quarantine ... .start)
+                    try facts(of: request, target.owner, from: peer).check(.node ... .start)
                     let call = try openRequest(.call, header, from: peer)
                     call.pointee.action = number
                     takeDepth(of: call, header, from: peer)

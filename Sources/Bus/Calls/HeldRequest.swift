@@ -114,7 +114,7 @@ extension BusCore {
     ) throws(BusError) -> CallPointer {
         var facts = facts(of: request, owner, from: peer)
         facts.startStep = startStep(header, of: peer)
-        try facts.check(.quarantine ... .start)
+        try facts.check(.node ... .start)
         if owner.waiting.count >= table.limits.waiting { throw tooManyWait(for: owner) }
         let held = HeldRequest(HeldRequest.Copy(request), request.interface)
         try checkRoom(for: held, of: peer)
@@ -176,7 +176,7 @@ extension BusCore {
         request.interface = interface
         if call.pointee.isAuthorized { request.skipsAuthorization = true }
         do throws(BusError) {
-            try facts(of: request, interface.owner, from: caller).check(.quarantine ... .instance)
+            try facts(of: request, interface.owner, from: caller).check(.node ... .instance)
             authorize(call, request, interface, header, from: caller, to: callee)
         } catch {
             fail(call, error)

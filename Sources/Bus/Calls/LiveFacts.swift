@@ -49,6 +49,7 @@ struct LiveFacts: MessageFacts {
 
     /// `Interface/action`, as its owner sees it.
     var action: String { "\(interface?.name ?? "")/\(name.text)" }
+    var reach: Reach? { nil }
     var isQuarantined: Bool? { quarantine != nil }
     var quarantine: ActionDeaths.Entry? { owner.flatMap { core.quarantine($0, action) } }
 
@@ -113,6 +114,7 @@ extension LiveFacts {
         case .level: return levelMessage
         case .undeclared: return declarationMessage
         case .unlistedEvent: return "the row of \(from) doesn't list \(name.text) in emits: add it there"
+        case .unreachable: return owner.map(core.unreachable)?.message ?? ""
         case .quarantine: return quarantineMessage
         case .absent: return owner.map(core.unavailable)?.message ?? ""
         case .waitsInSetUp:

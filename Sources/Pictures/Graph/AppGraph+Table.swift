@@ -13,6 +13,7 @@ extension AppGraph {
             module.urls = row.urls.map { $0.host + $0.path }
             return module
         }
+        addFrames(table)
         for (index, row) in table.modules.enumerated() { addCalls(of: row, index, names) }
         for (index, row) in table.modules.enumerated() { addBroadcasts(of: row, index, table, names) }
         for (index, row) in table.modules.enumerated() { addReports(of: row, index) }
@@ -20,6 +21,16 @@ extension AppGraph {
 
     /// Returns a module's index; nil if no module has that name.
     func index(of name: String) -> Int? { modules.firstIndex { $0.name == name } }
+
+    /// Adds the frames of single nodes first, in the table's order. `all` comes last.
+    private mutating func addFrames(_ table: AppTable) {
+        guard !table.nodes.isEmpty else { return }
+        let used = table.modules.map(\.placement.description)
+        frames = table.nodes.map(\.name).filter(used.contains)
+        for frame in used where frame != AppTable.Placement.all && !frames.contains(frame) { frames.append(frame) }
+        if used.contains(AppTable.Placement.all) { frames.append(AppTable.Placement.all) }
+        for index in modules.indices { modules[index].frame = frames.firstIndex(of: used[index]) }
+    }
 
     private mutating func addCalls(of row: AppTable.Row, _ index: Int, _ names: Names) {
         for asked in row.requires.lazy.map(\.name) {

@@ -15,6 +15,8 @@ public struct AppGraph: Sendable, Equatable {
         public var provides: [String] = []
         /// The URLs that lead to it, as host and pattern.
         public var urls: [String] = []
+        /// The frame that it is drawn in, as an index; nil without nodes, and for guests.
+        public var frame: Int?
         /// Whether it has a row; false for guests.
         public var isListed = true
         /// The notifications that it broadcasts but no module observes.
@@ -60,6 +62,9 @@ public struct AppGraph: Sendable, Equatable {
     public var app: String
     /// The names of the levels, foundation first.
     public var levels: [String]
+    /// What frames are drawn around the modules of: each node, and each other list of nodes that a
+    /// row has. Empty if the app has no nodes.
+    public var frames: [String] = []
     /// The modules in the table's order, followed by guests in a fixed order.
     public var modules: [Module] = []
     public var edges: [Edge] = []

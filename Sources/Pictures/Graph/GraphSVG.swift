@@ -21,10 +21,10 @@ public struct GraphSVG {
         legend = GraphLegend(graph, width: layout.width)
         document = SVGDocument(
             width: layout.width, height: layout.height + legend.height, title: "The app \(graph.app)", theme: theme,
-            rules: Self.rules)
+            rules: { Self.rules($0, hasFrames: !graph.frames.isEmpty) })
     }
 
-    private static func rules(_ palette: Palette) -> [(String, String)] {
+    private static func rules(_ palette: Palette, hasFrames: Bool) -> [(String, String)] {
         var rules = [
             (".title, .name", "fill: \(palette.text)"), (".dim", "fill: \(palette.dim)"),
             (".band0", "fill: \(palette.bands[0])"), (".band1", "fill: \(palette.bands[1])"),
@@ -35,6 +35,7 @@ public struct GraphSVG {
             (".count", "paint-order: stroke; stroke-width: 3; stroke-linejoin: round"),
             (".on0", "stroke: \(palette.bands[0])"), (".on1", "stroke: \(palette.bands[1])"),
         ]
+        if hasFrames { rules.append((".node", "fill: none; stroke: \(palette.boxBorder); stroke-dasharray: 2 3")) }
         let colours = AppGraph.Kind.allCases.map { ($0.rawValue, palette.colour(of: $0)) }
         for (name, colour) in colours + [("undeclared", palette.undeclared)] {
             rules.append((".\(name)", "stroke: \(colour)"))
@@ -47,6 +48,7 @@ public struct GraphSVG {
         document.text(graph.app, at: Point(GraphLayout.margin, 36), size: 20, "title", isBold: true)
         document.text(subtitle, at: Point(GraphLayout.margin, 56), size: 12, "dim")
         for band in layout.bands { draw(band) }
+        for frame in layout.frames { draw(frame) }
         drawLines()
         for box in layout.boxes { draw(box) }
         for line in layout.lines { drawCount(line) }
@@ -69,6 +71,13 @@ public struct GraphSVG {
         document.text(graph.levels[band.rank], at: Point(x, middle - 2), size: 13, "title", isBold: true)
         let word = band.rank == 0 && graph.levels.count > 1 ? ", foundation" : ""
         document.text("rank \(band.rank)\(word)", at: Point(x, middle + 14), size: 10, "dim")
+    }
+
+    private mutating func draw(_ frame: GraphLayout.Frame) {
+        document.rectangle(frame.frame, "node", radius: 10)
+        document.text(
+            frame.label, at: Point(frame.frame.x + GraphLayout.framePadding, frame.frame.y + 14),
+            size: GraphLayout.frameLabel, "dim", isBold: true)
     }
 
     private mutating func draw(_ box: GraphLayout.Box) {

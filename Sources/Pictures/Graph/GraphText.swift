@@ -9,23 +9,40 @@ public enum GraphDOT {
             "  node [shape=box, style=rounded, fontname=\"Helvetica\"];",
             "  edge [fontname=\"Helvetica\", fontsize=10];",
         ]
-        for (rank, level) in graph.levels.enumerated() {
-            lines.append("  subgraph cluster_\(rank) {")
+        lines += levels(of: graph, in: nil)
+        for (frame, nodes) in graph.frames.enumerated() {
+            lines.append("  subgraph cluster_node\(frame) {")
+            lines.append("  label=\(quote(nodes)); labeljust=l; style=\"rounded,dashed\"; color=\"#818b98\";")
+            lines += levels(of: graph, in: frame)
+            lines.append("  }")
+        }
+        lines += graph.edges.map { edge(of: $0, graph) }
+        for remark in graph.remarks { lines.append("  // \(oneLine(remark))") }
+        return (lines + ["}", ""]).joined(separator: "\n")
+    }
+
+    /// Returns the levels of a frame, or those outside of all frames. Where there are frames, each has
+    /// only the levels of its modules.
+    private static func levels(of graph: AppGraph, in frame: Int?) -> [String] {
+        var lines: [String] = []
+        let mark = frame.map { "\($0)_" } ?? ""
+        let ranks = graph.ranks(in: frame)
+        for rank in ranks {
+            let level = graph.levels[rank]
+            lines.append("  subgraph cluster_\(mark)\(rank) {")
             lines.append("    label=\(quote("\(level) (rank \(rank))")); labeljust=l; style=filled; color=\"#eef1f5\";")
             // Keeps the levels in order, including those without modules.
-            lines.append("    level\(rank) [style=invis, shape=point];")
-            for (index, module) in graph.modules.enumerated() where module.rank == rank {
+            lines.append("    level\(mark)\(rank) [style=invis, shape=point];")
+            for (index, module) in graph.modules.enumerated() where module.rank == rank && module.frame == frame {
                 let guest = module.isListed ? "" : ", style=\"rounded,dashed\""
                 lines.append("    m\(index) [label=\(quote(module.name))\(guest)];")
             }
             lines.append("  }")
         }
-        for rank in graph.levels.indices.dropFirst() {
-            lines.append("  level\(rank - 1) -> level\(rank) [style=invis];")
+        for (rank, next) in zip(ranks, ranks.dropFirst()) {
+            lines.append("  level\(mark)\(rank) -> level\(mark)\(next) [style=invis];")
         }
-        lines += graph.edges.map { edge(of: $0, graph) }
-        for remark in graph.remarks { lines.append("  // \(oneLine(remark))") }
-        return (lines + ["}", ""]).joined(separator: "\n")
+        return lines
     }
 
     private static func edge(of edge: AppGraph.Edge, _ graph: AppGraph) -> String {
@@ -66,12 +83,10 @@ public enum GraphMermaid {
     /// Returns the text; the same graph gives the same bytes.
     public static func text(of graph: AppGraph) -> String {
         var lines = ["flowchart TB"]
-        for (rank, level) in graph.levels.enumerated() {
-            lines.append("  subgraph level\(rank)[\"\(escape("\(level) (rank \(rank))"))\"]")
-            let members = graph.modules.indices.filter { graph.modules[$0].rank == rank }
-            // A subgraph can't be empty.
-            if members.isEmpty { lines.append("    empty\(rank)[\" \"]") }
-            for index in members { lines.append("    m\(index)(\"\(escape(graph.modules[index].name))\")") }
+        lines += levels(of: graph, in: nil)
+        for (frame, nodes) in graph.frames.enumerated() {
+            lines.append("  subgraph node\(frame)[\"\(escape(nodes))\"]")
+            lines += levels(of: graph, in: frame)
             lines.append("  end")
         }
         for edge in graph.edges {
@@ -94,6 +109,24 @@ public enum GraphMermaid {
         return (lines + [""]).joined(separator: "\n")
     }
 
+    /// Returns the levels of a frame, or those outside of all frames.
+    private static func levels(of graph: AppGraph, in frame: Int?) -> [String] {
+        var lines: [String] = []
+        let mark = frame.map { "\($0)_" } ?? ""
+        for rank in graph.ranks(in: frame) {
+            let name = escape("\(graph.levels[rank]) (rank \(rank))")
+            lines.append("  subgraph level\(mark)\(rank)[\"\(name)\"]")
+            let members = graph.modules.indices.filter {
+                graph.modules[$0].rank == rank && graph.modules[$0].frame == frame
+            }
+            // A subgraph can't be empty.
+            if members.isEmpty { lines.append("    empty\(rank)[\" \"]") }
+            for index in members { lines.append("    m\(index)(\"\(escape(graph.modules[index].name))\")") }
+            lines.append("  end")
+        }
+        return lines
+    }
+
     private static func arrow(_ edge: AppGraph.Edge) -> String {
         (edge.seen == 0 ? "-.-" : "--") + (edge.kind == .open ? "o" : ">")
     }
@@ -109,5 +142,15 @@ public enum GraphMermaid {
             default: String(scalar)
             }
         }.joined()
+    }
+}
+
+extension AppGraph {
+    /// Returns the ranks that are drawn in a frame, or outside of all: those of its modules, or all
+    /// ranks if there are no frames.
+    fileprivate func ranks(in frame: Int?) -> [Int] {
+        levels.indices.filter { rank in
+            frames.isEmpty || modules.contains { $0.rank == rank && $0.frame == frame }
+        }
     }
 }

@@ -9,6 +9,14 @@ public struct GraphLayout: Sendable, Equatable {
         public var frame: Rectangle
     }
 
+    /// The frame around the modules of a node, or of a list of nodes.
+    public struct Frame: Sendable, Equatable {
+        /// Its index in the graph's frames.
+        public var number: Int
+        public var label: String
+        public var frame: Rectangle
+    }
+
     /// A module.
     public struct Box: Sendable, Equatable {
         public var module: Int
@@ -34,9 +42,14 @@ public struct GraphLayout: Sendable, Equatable {
     static let margin = 24.0
     /// The height of the title above the bands.
     static let head = 74.0
+    /// The size of a frame's label.
+    static let frameLabel = 11.0
+    /// The space between a frame and its boxes.
+    static let framePadding = 16.0
     private static let narrowest = 460.0
 
     public private(set) var bands: [Band] = []
+    public private(set) var frames: [Frame] = []
     public private(set) var boxes: [Box] = []
     public private(set) var lines: [Line] = []
     public private(set) var width = 0.0
@@ -62,17 +75,31 @@ public struct GraphLayout: Sendable, Equatable {
         }
         labels = (graph.levels.map { TextWidth.of($0, size: 13, isBold: true) }.max() ?? 0) + 2 * Self.margin + 40
         let shift = labels + Self.margin
-        let middles = Spacing.place(net, widths: widths).map { $0 + shift }
+        let frameLabels = graph.frames.map { Card.cut($0, to: Card.longest) }
+        let frameWidths = frameLabels.map { TextWidth.of($0, size: Self.frameLabel, isBold: true) }
+        let columns = graph.frames.isEmpty ? [] : frameWidths + [0]
+        let middles = Spacing.place(net, widths: widths, columns: columns).map { $0 + shift }
         var boxMiddles = Array(repeating: 0.0, count: graph.modules.count)
         for (node, middle) in zip(net.nodes, middles) {
             if case .box(let module) = node { boxMiddles[module] = middle }
         }
         ports.spread(middles, boxMiddles: boxMiddles, boxWidths: boxWidths)
-        let right = zip(middles, widths).map { $0 + $1 / 2 }.max() ?? shift
+        let sides = zip(middles, widths).map { (left: $0 - $1 / 2, right: $0 + $1 / 2) }
+        for (number, label) in frameLabels.enumerated() {
+            let own = sides.indices.filter { net.column[$0] == number }.map { sides[$0] }
+            guard let left = own.map(\.left).min(), let right = own.map(\.right).max() else { continue }
+            let width = max(right - left, frameWidths[number]) + 2 * Self.framePadding
+            frames.append(
+                Frame(
+                    number: number, label: label,
+                    frame: Rectangle(x: left - Self.framePadding, y: Self.head + 6, width: width, height: 0)))
+        }
+        let right = (sides.map(\.right) + frames.map { $0.frame.right - Self.framePadding }).max() ?? shift
         width = max(Self.narrowest, right + 2 * Self.margin).rounded(.up)
 
         let heights = levelRows.map { row in row.modules.map { cards[$0].height }.max() ?? 18 }
         let tops = placeRows(levelRows, heights, RowGaps.of(net, bundles, ports, middles), graph)
+        for index in frames.indices { frames[index].frame.height = height - 6 - frames[index].frame.y }
         boxes = graph.modules.indices.map { module in
             let row = levelRows.firstIndex { $0.modules.contains(module) } ?? 0
             return Box(

@@ -26,6 +26,9 @@ struct Net {
     private(set) var nodes: [Node] = []
     /// The row of each node.
     private(set) var row: [Int] = []
+    /// The column of each node. In each row, the columns are from left to right: each frame is one,
+    /// and what has no frame is the last.
+    private(set) var column: [Int] = []
     /// The nodes of each row, from left to right.
     var rows: [[Int]]
     private(set) var links: [Link] = []
@@ -40,7 +43,9 @@ struct Net {
         rows = modules.map { _ in [] }
         boxes = Array(repeating: 0, count: graph.modules.count)
         for (number, modules) in modules.enumerated() {
-            for module in modules { boxes[module] = add(.box(module), number) }
+            for module in modules {
+                boxes[module] = add(.box(module), number, graph.modules[module].frame ?? graph.frames.count)
+            }
         }
         var known: Set<Link> = []
         var knownPairs: Set<Pair> = []
@@ -54,7 +59,7 @@ struct Net {
                 for number in from < to
                     ? Array(from + 1..<max(to, from + 1)) : Array((to + 1..<max(from, to + 1)).reversed())
                 {
-                    let bend = bends[number] ?? add(.bend(index), number)
+                    let bend = bends[number] ?? add(.bend(index), number, column[hub])
                     bends[number] = bend
                     way.append(bend)
                 }
@@ -77,9 +82,10 @@ struct Net {
         if case .bend = nodes[node] { true } else { false }
     }
 
-    private mutating func add(_ node: Node, _ number: Int) -> Int {
+    private mutating func add(_ node: Node, _ number: Int, _ column: Int) -> Int {
         nodes.append(node)
         row.append(number)
+        self.column.append(column)
         rows[number].append(nodes.count - 1)
         return nodes.count - 1
     }

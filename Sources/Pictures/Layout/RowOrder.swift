@@ -1,6 +1,6 @@
 /// Sorts the nodes of each row so that few lines cross. It sorts by the barycentre of their
 /// neighbours, from top to bottom and back, and then swaps neighbours. The best order is kept. Ties
-/// keep their order, so that the same graph always gives the same picture.
+/// keep their order, so that the same graph always gives the same picture. Columns stay apart.
 struct RowOrder {
     private static let sweeps = 24
     private static let swaps = 8
@@ -31,7 +31,8 @@ struct RowOrder {
             beside[pair.one].append(pair.other)
             beside[pair.other].append(pair.one)
         }
-        for row in net.rows { number(row) }
+        for row in net.rows.indices { self.net.rows[row].sort { (net.column[$0], $0) < (net.column[$1], $1) } }
+        for row in self.net.rows { number(row) }
     }
 
     private mutating func number(_ row: [Int]) {
@@ -59,7 +60,8 @@ struct RowOrder {
             guard !others.isEmpty else { return share(node) }
             return others.reduce(0) { $0 + share($1) } / Double(others.count)
         }
-        let sorted = wanted.indices.sorted { (wanted[$0], $0) < (wanted[$1], $1) }
+        let columns = net.rows[row].map { net.column[$0] }
+        let sorted = wanted.indices.sorted { (columns[$0], wanted[$0], $0) < (columns[$1], wanted[$1], $1) }
         net.rows[row] = sorted.map { net.rows[row][$0] }
         number(net.rows[row])
     }
@@ -99,6 +101,7 @@ struct RowOrder {
             for row in net.rows.indices {
                 for index in net.rows[row].indices.dropLast() {
                     let (one, other) = (net.rows[row][index], net.rows[row][index + 1])
+                    guard net.column[one] == net.column[other] else { continue }
                     let now = crossings(one, other, above) + crossings(one, other, below)
                     let then = crossings(other, one, above) + crossings(other, one, below)
                     guard then < now else { continue }

@@ -4,6 +4,8 @@ struct Spacing {
     private static let rounds = 24
     private static let betweenBoxes = 26.0
     private static let besideBend = 16.0
+    /// The space between the boxes of two columns, in which their frames are.
+    static let betweenColumns = 52.0
 
     private let net: Net
     /// The width of each node.
@@ -13,9 +15,11 @@ struct Spacing {
     private var middles: [Double]
 
     /// Returns the middle of each node; the leftmost edge of all is at 0.
-    static func place(_ net: Net, widths: [Double]) -> [Double] {
+    /// - Parameter columns: The least width of each column.
+    static func place(_ net: Net, widths: [Double], columns: [Double] = []) -> [Double] {
         var spacing = Spacing(net, widths)
         spacing.run()
+        spacing.separate(columns)
         let left = spacing.middles.indices.map { spacing.middles[$0] - widths[$0] / 2 }.min() ?? 0
         return spacing.middles.map { $0 - left }
     }
@@ -44,6 +48,22 @@ struct Spacing {
                 // In the last rounds, the neighbours on both sides count.
                 settle(net.rows[row], round >= Self.rounds - 4 ? all : isDown ? above : below)
             }
+        }
+    }
+
+    /// Moves columns to the right, so that each begins where the one before ends in all rows.
+    private mutating func separate(_ least: [Double]) {
+        var end: Double?
+        for (column, least) in least.enumerated() {
+            let nodes = middles.indices.filter { net.column[$0] == column }
+            guard let left = nodes.map({ middles[$0] - widths[$0] / 2 }).min() else { continue }
+            if let end {
+                let move = end + Self.betweenColumns - left
+                for node in middles.indices where net.column[node] >= column { middles[node] += move }
+            }
+            let right = nodes.map { middles[$0] + widths[$0] / 2 }.max() ?? 0
+            let begin = nodes.map { middles[$0] - widths[$0] / 2 }.min() ?? 0
+            end = max(right, begin + least)
         }
     }
 

@@ -20,7 +20,8 @@ struct CheckCommand: ParsableCommand {
             describes with its row.
 
             An error is something that the bus would refuse, or that can never work; the exit \
-            code is then 2. Advice doesn't change the exit code. `strata why` explains one message.
+            code is then 2. Advice doesn't change the exit code, and neither do notes, which list what \
+            leaves its node in an app with nodes. `strata why` explains one message.
             """)
 
     @Argument(help: "The manifest.", completion: .file(extensions: ["yaml", "yml"]))
@@ -62,6 +63,7 @@ struct CheckCommand: ParsableCommand {
                 .init("modules", .integer(Int64(table.modules.count))), .init("errors", .integer(Int64(list.errors))),
                 .init("advice", .integer(Int64(list.advice))),
             ]
+            if !table.nodes.isEmpty { members.append(.init("notes", .integer(Int64(list.notes)))) }
             if !app.undescribed.isEmpty {
                 members.append(.init("undescribed", .array(app.undescribed.map { .string($0) })))
             }

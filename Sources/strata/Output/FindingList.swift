@@ -9,7 +9,8 @@ struct FindingList {
     let manifest: String
 
     var errors: Int { findings.count { $0.severity == .error } }
-    var advice: Int { findings.count - errors }
+    var advice: Int { findings.count { $0.severity == .advice } }
+    var notes: Int { findings.count { $0.severity == .note } }
 
     func show(_ answer: Answer) throws(Failure) {
         if answer.isForPrograms {
@@ -35,12 +36,13 @@ struct FindingList {
         table.print(answer.painter)
     }
 
-    /// Returns a coloured text like `2 errors, advice: 1`.
+    /// Returns a coloured text like `2 errors, advice: 1, notes: 3`.
     func summary(_ painter: Painter) -> String {
         var text =
             errors == 0
             ? painter.paint("no errors", .green) : painter.paint(errors == 1 ? "1 error" : "\(errors) errors", .red)
         if advice > 0 { text += painter.paint(", advice: \(advice)", .yellow) }
+        if notes > 0 { text += painter.paint(", notes: \(notes)", .dim) }
         return text
     }
 }
@@ -76,6 +78,7 @@ extension Finding.Severity {
         switch self {
         case .error: .red
         case .advice: .yellow
+        case .note: .dim
         }
     }
 }

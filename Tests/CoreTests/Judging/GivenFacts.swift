@@ -15,6 +15,7 @@ struct GivenFacts: MessageFacts {
     var isDeclared = true
     var isManaging = false
     var isOfTheApp = false
+    var reach: Reach?
     var isQuarantined: Bool? = false
     var presence: Presence? = .ready
     var startStep: StartStep?

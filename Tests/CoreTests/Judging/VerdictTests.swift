@@ -58,6 +58,9 @@ struct VerdictTests {
         ]
 
     private static let owner: [Case] = [
+        Case(.node, .free),
+        Case(.node, .passed) { $0.reach = .connected },
+        Case(.node, .refused(.unreachable)) { $0.reach = .disconnected },
         Case(.quarantine, .passed),
         Case(.quarantine, .refused(.quarantine)) { $0.isQuarantined = true },
         Case(.quarantine, .depends) { $0.isQuarantined = nil },
@@ -173,7 +176,7 @@ struct VerdictTests {
 
     /// The protocol's sections 6, 7, 9 and 11.
     @Test(.promise("6.19")) func checksComeInTheProtocolsOrder() {
-        let owner = "quarantine owner start waiting"
+        let owner = "node quarantine owner start waiting"
         let places = "requests parent depth"
         let names = { (kind: MessageKind) in kind.checks.map(\.name).joined(separator: " ") }
         #expect(
@@ -182,7 +185,7 @@ struct VerdictTests {
         #expect(
             names(.open)
                 == "sender trust existence level declaration \(owner) \(places) actions instance authorization room")
-        #expect(names(.report) == "sender existence level declaration owner start waiting \(places) room")
+        #expect(names(.report) == "sender existence level declaration node owner start waiting \(places) room")
         #expect(names(.broadcast) == "sender declaration room level")
         #expect(names(.event) == "sender declaration requests")
     }
@@ -191,7 +194,8 @@ struct VerdictTests {
     private static let refusing: [(check: Check, change: Change)] = [
         (.existence, { $0.existence = .nobody }), (.sender, { $0.sender = .launcher }),
         (.trust, { $0.skipsAuthorization = true }), (.level, { $0.targetRank = 2 }),
-        (.declaration, { $0.isDeclared = false }), (.quarantine, { $0.isQuarantined = true }),
+        (.declaration, { $0.isDeclared = false }), (.node, { $0.reach = .disconnected }),
+        (.quarantine, { $0.isQuarantined = true }),
         (.owner, { $0.presence = .absent }), (.start, { ($0.presence, $0.startStep) = (.expected, .setUp) }),
         (.actions, { $0.hasAction = false }), (.instance, { $0.namesInstance = true }),
         (.authorization, { ($0.needsAuthorization, $0.hasAuthorizer) = (true, false) }),
@@ -224,7 +228,8 @@ struct VerdictTests {
             (.url(.badURL), .badURL), (.url(.unknownPath), .unknownPath), (.ofTheBroker, .forbidden),
             (.ofOperators, .forbidden), (.launcher, .forbidden), (.skipInOpen, .forbidden), (.untrusted, .forbidden),
             (.level, .levelViolation), (.undeclared, .undeclared), (.unlistedEvent, .forbidden),
-            (.quarantine, .unavailable), (.absent, .unavailable), (.waitsInSetUp, .unavailable),
+            (.unreachable, .unavailable), (.quarantine, .unavailable), (.absent, .unavailable),
+            (.waitsInSetUp, .unavailable),
             (.waitsForItself, .unavailable), (.waitsForLater, .unavailable), (.moved, .unavailable),
             (.notBrought, .unavailable), (.unknownAction, .unknownAction), (.noInstances, .unknownInstance),
             (.instanceMissing, .unknownInstance), (.unknownInstance, .unknownInstance),

@@ -76,6 +76,21 @@ struct CommandCheckTests {
         #expect(run.lines[3] == #"{"file":"\#(path)","app":"moments","modules":3,"errors":2,"advice":1}"#)
     }
 
+    /// What leaves its node is shown, but is neither error nor advice.
+    @Test(.promise("M.144")) func whatLeavesItsNodeIsANote() async throws {
+        let folder = try TemporaryFolder()
+        let rows = "  A: {node: a, provides: [A]}\n  B: {node: b, requires: [A]}\n"
+        let path = try folder.file("app.yaml", "app: moments\nnodes: {a: , b: }\nmodules:\n\(rows)")
+        let run = try await CommandRun.of(["check", path])
+        #expect(run.status == 0)
+        #expect(
+            run.error
+                == "\(path):5: modules.B.requires[0]: note: leaves its node: B (basic) on b calls A (basic) on a\n")
+        #expect(run.lines.last?.hasSuffix(#""errors":0,"advice":0,"notes":1}"#) == true)
+        let person = try await CommandRun.of(["check", path], output: .terminal(columns: 100))
+        #expect(person.output.replacing(/\u{1B}\[[0-9]*m/, with: "").contains("2 modules: no errors, notes: 1"))
+    }
+
     /// Advice is shown, but is no failure.
     @Test(.promise("M.45")) func adviceDoesNotChangeTheExitCode() async throws {
         let folder = try TemporaryFolder()

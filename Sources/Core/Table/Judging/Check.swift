@@ -15,6 +15,8 @@ public enum Check: Comparable, CaseIterable, Sendable {
     case level
     /// Does the sender's row declare it?
     case declaration
+    /// If its owner is on another node, is that node connected?
+    case node
     /// Is the action free of quarantine? An action of which its owner died too often is
     /// quarantined.
     case quarantine
@@ -47,6 +49,7 @@ public enum Check: Comparable, CaseIterable, Sendable {
         case .trust: "trust"
         case .level: "level"
         case .declaration: "declaration"
+        case .node: "node"
         case .quarantine: "quarantine"
         case .owner: "owner"
         case .start: "start"
@@ -65,7 +68,7 @@ public enum Check: Comparable, CaseIterable, Sendable {
     /// on this one message's header, on what has died, on how much is waiting.
     public var isForeseeable: Bool {
         switch self {
-        case .existence, .level, .declaration, .owner, .actions, .instance, .authorization: true
+        case .existence, .level, .declaration, .node, .owner, .actions, .instance, .authorization: true
         case .sender, .trust, .quarantine, .start, .waiting, .requests, .parent, .depth, .room: false
         }
     }

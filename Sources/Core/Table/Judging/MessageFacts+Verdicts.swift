@@ -18,6 +18,7 @@ extension MessageFacts {
         case .trust: trustVerdict
         case .level: levelVerdict
         case .declaration: declarationVerdict
+        case .node: nodeVerdict
         case .quarantine: Self.verdict(isQuarantined.map { !$0 }, else: .quarantine)
         case .owner: Self.verdict(presence.map { $0 != .absent }, else: .absent)
         case .start: startVerdict
@@ -88,6 +89,15 @@ extension MessageFacts {
         guard isBound else { return .free }
         if kind == .event { return Self.verdict(isDeclared, else: .unlistedEvent) }
         return policy == .declared ? Self.verdict(isDeclared, else: .undeclared) : .free
+    }
+
+    @inlinable
+    var nodeVerdict: Verdict {
+        switch reach {
+        case nil: .free
+        case .connected: .passed
+        case .disconnected: .refused(.unreachable)
+        }
     }
 
     /// A module that is starting would wait for itself if it waited for one that starts later.

@@ -22,6 +22,8 @@ public protocol MessageFacts {
     var isManaging: Bool { get }
     /// Whether an event's name begins with `app.`.
     var isOfTheApp: Bool { get }
+    /// Whether the owner's node can be reached; nil if the owner is on the sender's own.
+    var reach: Reach? { get }
     var isQuarantined: Bool? { get }
     var presence: Presence? { get }
     /// The step of the sender's start in which it sends the message, and whether the owner starts
@@ -66,6 +68,13 @@ public enum Existence: Equatable, Sendable {
     case url(BusURLError.Code)
 }
 
+/// Whether a message gets to its owner's node, which is another one than the sender's.
+public enum Reach: Sendable {
+    /// It goes over the link.
+    case connected
+    case disconnected
+}
+
 /// Whether the owner of the requested interface or module is running.
 public enum Presence: Sendable {
     case ready
@@ -103,15 +112,15 @@ public enum MessageKind: CaseIterable, Sendable {
     }
 
     private static let ofCall: [Check] = [
-        .existence, .sender, .trust, .level, .declaration, .quarantine, .owner, .start, .waiting, .actions, .instance,
-        .requests, .parent, .depth, .authorization, .room,
+        .existence, .sender, .trust, .level, .declaration, .node, .quarantine, .owner, .start, .waiting, .actions,
+        .instance, .requests, .parent, .depth, .authorization, .room,
     ]
     private static let ofOpen: [Check] = [
-        .sender, .trust, .existence, .level, .declaration, .quarantine, .owner, .start, .waiting, .requests, .parent,
-        .depth, .actions, .instance, .authorization, .room,
+        .sender, .trust, .existence, .level, .declaration, .node, .quarantine, .owner, .start, .waiting, .requests,
+        .parent, .depth, .actions, .instance, .authorization, .room,
     ]
     private static let ofReport: [Check] = [
-        .sender, .existence, .level, .declaration, .owner, .start, .waiting, .requests, .parent, .depth, .room,
+        .sender, .existence, .level, .declaration, .node, .owner, .start, .waiting, .requests, .parent, .depth, .room,
     ]
     /// The level comes last, since it refuses nothing: it picks the receivers.
     private static let ofBroadcast: [Check] = [.sender, .declaration, .room, .level]

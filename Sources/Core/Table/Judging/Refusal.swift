@@ -22,6 +22,8 @@ public enum Refusal: Equatable, Sendable {
     case undeclared
     /// An event that the sender's row doesn't list.
     case unlistedEvent
+    /// The owner's node isn't connected.
+    case unreachable
     case quarantine
     /// The owner isn't running, and a request can't wait for it.
     case absent
@@ -65,7 +67,8 @@ public enum Refusal: Equatable, Sendable {
         case .ofTheBroker, .ofOperators, .launcher, .otherApp, .skipInOpen, .untrusted, .unlistedEvent: .forbidden
         case .level: .levelViolation
         case .undeclared: .undeclared
-        case .quarantine, .absent, .waitsInSetUp, .waitsForItself, .waitsForLater, .moved, .notBrought: .unavailable
+        case .unreachable, .quarantine, .absent, .waitsInSetUp, .waitsForItself, .waitsForLater, .moved, .notBrought:
+            .unavailable
         case .unknownAction: .unknownAction
         case .noInstances, .instanceMissing, .unknownInstance: .unknownInstance
         case .noAuthorizer: .unauthorized

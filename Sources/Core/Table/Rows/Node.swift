@@ -14,6 +14,23 @@ extension AppTable {
     }
 }
 
+extension AppTable {
+    /// Returns the names of the nodes on which a row's module runs, in the table's order.
+    public func nodes(of row: Row) -> [String] { nodes.map(\.name).filter(row.placement.includes) }
+
+    /// Returns the nodes of a row's module from which its requests to another row leave. From the
+    /// other nodes they reach the module that runs beside it.
+    public func nodes(of row: Row, without other: Row) -> [String] {
+        nodes(of: row).filter { !other.placement.includes($0) }
+    }
+
+    /// Whether a broadcast from one row to another leaves its node: unlike a request, it goes to the
+    /// observers of all nodes.
+    public func broadcastLeaves(from sender: Row, to observer: Row) -> Bool {
+        Set(nodes(of: sender) + nodes(of: observer)).count > 1
+    }
+}
+
 extension AppTable.Node {
     func json() -> JSON {
         var members: [JSON.Member] = [.init("name", .string(name))]

@@ -32,6 +32,7 @@ extension Judge {
         facts.isOwn = owner.name == caller.name
         facts.targetRank = owner.rank
         facts.isDeclared = row(caller).requires.contains { $0.name == target.interface }
+        facts.reach = reach(caller, owner)
         facts.presence = facts.isOwn ? .ready : presence(owner)
         facts.namesInstance = target.hasInstance
         serve(way, owner, &facts)
@@ -179,6 +180,7 @@ extension Judge {
             return judgement
         }
         let way = Way(interface: interface, action: action)
+        facts.reach = reach(caller, owner)
         facts.presence = presence(owner)
         serve(way, owner, &facts)
         judgement.ask(facts) { check, verdict in

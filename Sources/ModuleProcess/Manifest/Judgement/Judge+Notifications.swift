@@ -45,6 +45,7 @@ extension Judge {
         if other == nil { facts.existence = nil }
         facts.targetRank = rank
         facts.isDeclared = listed.contains(name)
+        facts.reach = other.flatMap { reach(sender, $0) }
         facts.presence = other.flatMap(presence)
         judgement.ask(facts) { check, verdict in
             switch check {
@@ -53,6 +54,7 @@ extension Judge {
                     ?? .init("no row names \(target); a guest may\(hint(target, modules))")
             case .level: reportLevel(verdict, facts, name, sender, to: target, other)
             case .declaration: declaration(verdict, facts, of: name, in: listed, "reports", sender, target: target)
+            case .node: other.flatMap { node(sender, $0) }
             default: other.map(running)
             }
         }
@@ -136,7 +138,9 @@ extension Judge {
                 let whom = row.name == sender.name ? "it is the sender's own" : "it is in \(relation)"
                 return Judgement.Recipient(
                     module: row.name, level: index.level(row), gets: gets,
-                    reason: gets ? Self.filter(observed, name) : "\(whom), and broadcasts reach only later levels",
+                    reason: gets
+                        ? Self.filter(observed, name) + leaving(sender, row)
+                        : "\(whom), and broadcasts reach only later levels",
                     place: self.place(row, "observes", place))
             }
         }
@@ -199,11 +203,15 @@ extension Judge {
                     place(sender, "emits", nil), changes: ["add \(event) to emits of \(module)"])
         }
         for row in index.table.modules where descriptions[row.name]?.events.contains(event) == true {
+            let isNear = row.placement.meets(sender.placement)
             judgement.recipients.append(
                 Judgement.Recipient(
-                    module: row.name, level: index.level(row), gets: judgement.isAllowed,
-                    reason: judgement.isAllowed
-                        ? "it declares \(event), and is called once it is ready" : "the event is refused",
+                    module: row.name, level: index.level(row), gets: judgement.isAllowed && isNear,
+                    reason: !judgement.isAllowed
+                        ? "the event is refused"
+                        : isNear
+                            ? "it declares \(event), and is called once it is ready"
+                            : "it is on \(row.placement), and an event stays on its node",
                     place: place(row)))
         }
         if judgement.recipients.isEmpty {

@@ -26,6 +26,7 @@ extension Judge {
         _ caller: AppTable.Row
     ) -> Judgement.Finding? {
         switch check {
+        case .node: return node(caller, owner)
         case .owner: return running(owner)
         case .actions: return actions(verdict, way, owner)
         case .instance where facts.refusal(.actions ... .actions) == nil: return instance(verdict, way, owner)

@@ -10,6 +10,7 @@ struct ManifestFacts: MessageFacts {
     var existence: Existence? = .found
     var isDeclared = false
     var isManaging = false
+    var reach: Reach?
     var presence: Presence?
     var offer: Offer?
     var hasAction: Bool?

@@ -176,6 +176,7 @@ public struct AppReview {
         findings += EventReview(completed, descriptions).findings
         findings += ContractReview(completed, descriptions).findings
         findings += SettingReview(manifest, descriptions).findings
+        findings += CrossingReview(completed).findings
         self.findings = findings.inOrder
     }
 }
@@ -188,6 +189,8 @@ public struct Finding: Sendable, Equatable, CustomStringConvertible {
         case error
         /// It works, but may not be intended.
         case advice
+        /// It works as it says: good to know.
+        case note
     }
 
     public var severity: Severity
@@ -199,11 +202,11 @@ public struct Finding: Sendable, Equatable, CustomStringConvertible {
         self.problem = problem
     }
 
-    /// The text of the problem. Advice has `advice: ` before its message.
+    /// The text of the problem. What isn't an error has `advice: ` or `note: ` before its message.
     public var description: String {
-        guard severity == .advice else { return problem.description }
+        guard severity != .error else { return problem.description }
         var problem = problem
-        problem.message = "advice: \(problem.message)"
+        problem.message = "\(severity): \(problem.message)"
         return problem.description
     }
 }
