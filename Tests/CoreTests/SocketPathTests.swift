@@ -13,6 +13,10 @@ struct SocketPathTests {
         #expect(path("/run/user/7/") == "/run/user/7/strata/moments.sock")
         #expect(path("/run/user/7", group: true) == "/tmp/strata-7-moments/moments.sock")
         for unset in [nil, "", "run"] { #expect(path(unset) == "/tmp/strata-7/moments.sock") }
+        for (group, folder) in [(false, "/tmp/strata-7"), (true, "/tmp/strata-7-moments")] {
+            let path = SocketPath.standard(app: "moments@berlin", hasGroup: group, user: 7, runtimeFolder: nil)
+            #expect(path == "\(folder)/moments@berlin.sock")
+        }
         #expect(SocketPath.folder(of: path(nil)) == "/tmp/strata-7")
         #expect(SocketPath.folder(of: "/a.sock") == "/")
         #expect(SocketPath.folder(of: "a.sock") == ".")

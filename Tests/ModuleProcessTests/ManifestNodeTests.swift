@@ -131,6 +131,31 @@ struct ManifestNodeTests {
         #expect(found.count == 1 && found[0].contains("expected a server such as tls://n1.example:4222"), "\(found)")
     }
 
+    /// The file of a secret may exist only where the module runs.
+    @Test(.promise("M.147")) func secretsOfOtherNodesAreNotRead() throws {
+        let rows = "{A: {node: a, secrets: {k: {env: HERE}}}, B: {node: b, secrets: {k: {file: nowhere}}}}"
+        let files = try ManifestFiles(["strata.yaml": "app: a\nnodes: {a: , b: }\nmodules: \(rows)"])
+        func load(_ node: String?) throws -> Manifest {
+            try Manifest.load(
+                path: "\(files.folder.path)/strata.yaml", environment: ["HERE": "s"], readsSecrets: true, node: node)
+        }
+        let manifest = try load("a")
+        #expect(manifest.table.node == "a" && manifest.here.map(\.row.name) == ["A"])
+        #expect(manifest.table.modules.map(\.secrets) == [[.init("k", "s")], []])
+        #expect(throws: ManifestErrors.self) { try load("b") }
+        // Which node it is, is asked first.
+        #expect(try load(nil).table.node == nil && load("c").table.node == nil)
+    }
+
+    @Test(.promise("M.151")) func otherAppMayBeANode() throws {
+        let text = "app: a\nmodules: {A: {opens: {c: {app: catalog@tokyo}}}}\n"
+        let manifest = try TemporaryManifest.load(Array(text.utf8))
+        #expect(manifest.table.modules[0].opens.map(\.app.place) == [.name("catalog@tokyo")])
+        for app in ["catalog@", "catalog@all", "a@tokyo"] {
+            #expect(TemporaryManifest.errors(Array(text.replacing("catalog@tokyo", with: app).utf8)).count == 1)
+        }
+    }
+
     /// Returns the errors about rows, from line 5 on, of an app with two nodes.
     private func errors(_ modules: String, _ more: String = "") throws -> [String] {
         try ReviewedApp("nodes: {berlin: , tokyo: }\n\(more)\nmodules:\n\(modules)").findings.filter {

@@ -49,7 +49,7 @@ struct LiveFacts: MessageFacts {
 
     /// `Interface/action`, as its owner sees it.
     var action: String { "\(interface?.name ?? "")/\(name.text)" }
-    var reach: Reach? { nil }
+    var reach: Reach? { core.table.node == nil ? nil : owner.flatMap(core.reach) }
     var isQuarantined: Bool? { quarantine != nil }
     var quarantine: ActionDeaths.Entry? { owner.flatMap { core.quarantine($0, action) } }
 

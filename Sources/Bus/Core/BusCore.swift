@@ -84,7 +84,9 @@ final class BusCore {
         calls = CallTable(now: time / 1_000_000)
         instances = InstanceTable()
         modules = ModuleTable(table)
-        start = AppStart(StartBarrier(groups: Self.eagerGroups(modules.rows)))
+        let node = table.node
+        start = AppStart(
+            StartBarrier(groups: Self.eagerGroups(modules.rows.filter { $0.row?.isAway(from: node) != true })))
         declareInterfaces()
         declareURLs()
         for module in modules.rows { updateMailbox(module) }

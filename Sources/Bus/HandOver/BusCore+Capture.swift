@@ -75,7 +75,8 @@ extension BusCore {
         state.next.module = modules.nextNumber
         // The table in force no longer has the rows that a reload removed.
         var removed = AppTable(app: table.app)
-        removed.levels = table.levels
+        // As the table's reader wants, because rows refer to them.
+        (removed.levels, removed.nodes) = (table.levels, table.nodes)
         removed.modules = modules.rows.filter(\.isRemoved).compactMap(\.row)
         state.removedRows = removed.json().encoded()
         state.start = start

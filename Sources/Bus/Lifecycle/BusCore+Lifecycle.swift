@@ -256,9 +256,9 @@ extension BusCore {
         if module.isRemoved { return module.isReady }
         // Only a launcher starts a retired module again.
         if module.peer != nil { return !module.isRetired || hasLauncher }
-        guard hasLauncher, module.row != nil, stage == .running, module.history.startFailure.isEmpty else {
-            return false
-        }
+        guard hasLauncher, module.row != nil, stage == .running, module.history.startFailure.isEmpty,
+            !isUnreachable(module)
+        else { return false }
         switch module.said.verdict {
         case .starting, .restarting: return true
         case .failed: return false
@@ -336,6 +336,7 @@ extension BusCore {
     }
 
     func unavailable(_ module: ModuleRecord) -> BusError {
+        if isUnreachable(module) { return unreachable(module) }
         let why: String
         switch module.life {
         case .away(let absence) where absence.process == .failed:

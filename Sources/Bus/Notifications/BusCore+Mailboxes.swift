@@ -9,7 +9,8 @@ extension BusCore {
     func updateMailbox(_ module: ModuleRecord) {
         guard let row = module.row else { return }
         var observed: [BoxedObservation] = []
-        if !module.isRemoved, !(module.isReady && module.peer != nil && module.catchingUp != .notices) {
+        let takesAll = module.isReady && module.peer != nil && module.catchingUp != .notices
+        if !module.isRemoved, !isAway(module), !takesAll {
             var targets: Set<Observation.Target> = []
             for own in row.observes where module.peer == nil || row.wakes.contains(own.name) {
                 guard targets.insert(Observation.Target(own)).inserted else { continue }

@@ -86,6 +86,9 @@ extension BusCore {
                 .unknownModule,
                 "the row of \(name) was removed from the manifest, and its process is ending: this one ends too")
         }
+        if let row, isUnreachable(row) {
+            throw BusError(.forbidden, "\(unreachable(row).message): start its module there")
+        }
         let offered = Dictionary(uniqueKeysWithValues: hello.offer.interfaces.map { ($0.name, $0) })
         try checkURLs(hello, offered, row)
         if let row, !hello.more { try checkProvided(Set(offered.keys), row) }

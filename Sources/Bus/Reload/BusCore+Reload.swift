@@ -92,7 +92,7 @@ extension BusCore {
 
     /// Puts a row in force that is new or that stayed.
     private func takeRow(_ module: ModuleRecord, _ old: AppTable) {
-        if module.start != .eager { start.leave(module.number) }
+        if module.start != .eager || isAway(module) { start.leave(module.number) }
         updateMailbox(module)
         let before = old.modules.first { $0.name == module.name }
         if let successor = module.successor { observeAnew(module, successor.peer, before) }

@@ -96,6 +96,10 @@ extension Launcher {
     }
 
     func unknown(_ module: String) -> BusError {
+        let table = settings.manifest.table
+        if let node = table.node, let row = table.modules.first(where: { $0.name == module }), row.isAway(from: node) {
+            return BusError(.unavailable, "\(module) is on \(row.placement), and this is \(node): ask there")
+        }
         let names = supervisors.filter { !$0.isRemoved }.map(\.name)
         return BusError(.unknownModule, "the manifest has no module \(module)\(suggestion(module, names))")
     }

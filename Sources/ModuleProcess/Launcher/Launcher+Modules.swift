@@ -82,7 +82,7 @@ extension Launcher {
 
     /// Forgets a module that a reload removed, once its last process has ended.
     func forgetRemoved(_ supervisor: Supervisor) {
-        guard !settings.manifest.table.modules.contains(where: { $0.name == supervisor.name }),
+        guard !settings.manifest.here.contains(where: { $0.row.name == supervisor.name }),
             supervisor.machine.isAtRest, supervisor.all.isEmpty
         else { return }
         supervisors.removeAll { $0 === supervisor }

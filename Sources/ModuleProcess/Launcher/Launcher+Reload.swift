@@ -73,7 +73,7 @@ extension Launcher {
         var came: [Supervisor] = []
         /// The modules whose row now lets the launcher start them by itself, and did not before.
         var wanted: [Supervisor] = []
-        /// The modules whose row was removed.
+        /// The modules whose row was removed, or moved to another node.
         var went: [Supervisor] = []
     }
 
@@ -85,11 +85,11 @@ extension Launcher {
         surroundings.inherited = ProcessEnvironment.inherited(settings.environment, by: manifest)
         keeper?.update(manifest.table, surroundings)
         let table = manifest.table
-        console.align(to: table.modules.map(\.name))
+        console.align(to: manifest.here.map(\.row.name))
         var known = supervisors
         var kept: [Supervisor] = []
         var change = Change()
-        for (row, process) in zip(table.modules, manifest.processes) {
+        for (row, process) in manifest.here {
             if let index = known.firstIndex(where: { $0.name == row.name }) {
                 let supervisor = known.remove(at: index)
                 kept.append(supervisor)
@@ -107,7 +107,8 @@ extension Launcher {
                 change.came.append(supervisor)
             }
         }
-        // A removed row stays known until its process has ended.
+        // A row that was removed, or that moved to another node, stays known until its process has
+        // ended.
         supervisors = kept + known
         change.went = known
         return change
@@ -133,9 +134,10 @@ extension Launcher {
 }
 
 extension Launcher {
-    /// Stops a module whose row is gone, and forgets it when it has ended.
+    /// Stops a module whose row is gone from here, and forgets it when it has ended.
     private func dismiss(_ supervisor: Supervisor) {
-        supervisor.remove()
+        let moved = settings.manifest.table.modules.first { $0.name == supervisor.name }
+        supervisor.remove(moved.map { "its row moved to \($0.placement)" } ?? "its row was removed from the manifest")
         forgetRemoved(supervisor)
     }
 }

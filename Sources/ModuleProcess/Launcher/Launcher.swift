@@ -105,10 +105,10 @@ public final class Launcher {
         order = StartOrder(table)
         progress = StartProgress(at: loop.now)
         link = BusLink(BusClient(loop, path: settings.socket, as: .launcher))
-        console.align(to: table.modules.map(\.name))
+        console.align(to: settings.manifest.here.map(\.row.name))
         timer = LoopTimer(loop) { [unowned self] in self.deadlinePassed() }
         tick = LoopTimer(loop) { [unowned self] in self.secondPassed() }
-        for (row, process) in zip(table.modules, settings.manifest.processes) {
+        for (row, process) in settings.manifest.here {
             let supervisor = Supervisor(row, process, startup: table.startup, owner: self)
             if row.required { supervisor.mustStart() }
             supervisors.append(supervisor)

@@ -48,9 +48,11 @@ public struct Manifest: Sendable, Equatable {
     ///   - environment: `STRATA_ENV` in it overrides the manifest's `env`, and `STRATA_SET_…` set
     ///     settings.
     ///   - readsSecrets: Whether to read the secrets into the table, as whoever runs the app does.
+    ///   - node: The node that this machine is. In an app with nodes only its rows' secrets are read.
+    ///     A name that the app doesn't have is ignored.
     /// - Throws: All errors of the manifest at once.
     public static func load(
-        path: String, environment: [String: String], readsSecrets: Bool = false
+        path: String, environment: [String: String], readsSecrets: Bool = false, node: String? = nil
     ) throws(ManifestErrors) -> Manifest {
         func whole(_ message: String, _ line: Int? = nil, _ column: Int? = nil) -> ManifestErrors {
             ManifestErrors([ManifestError(file: path, line: line, column: column, key: "", message: message)])
@@ -71,6 +73,7 @@ public struct Manifest: Sendable, Equatable {
         // Without the rows of a file that can't be read, further errors would mislead.
         if reader.errors.isEmpty {
             reader.app(Field(node: tree, path: ""), environment: environment)
+            if let node, reader.table.nodes.contains(where: { $0.name == node }) { reader.table.node = node }
             reader.mergeSettings(environment, readsSecrets: readsSecrets, &size)
         }
         guard reader.errors.isEmpty else { throw ManifestErrors(reader.errors) }
@@ -78,6 +81,11 @@ public struct Manifest: Sendable, Equatable {
             path: path, folder: folder, table: reader.table, processes: reader.processes,
             places: ManifestPlaces(tree, files: reader.files), settings: reader.settings, secrets: reader.secrets,
             federation: reader.federation)
+    }
+
+    /// The rows whose modules run on this node, with their processes; without nodes all.
+    public var here: [(row: AppTable.Row, process: ModuleProcess)] {
+        zip(table.modules, processes).filter { !$0.0.isAway(from: table.node) }.map { ($0, $1) }
     }
 
     /// Reads only the app's name, even if the rest of the manifest has errors. Blocks on the file.

@@ -1,6 +1,7 @@
 public import ArgumentParser
 import Glibc
 import StrataCore
+import StrataLauncher
 import StrataOperator
 public import StrataPictures
 
@@ -15,14 +16,17 @@ struct SocketOption: ParsableArguments {
     var socket: String?
 
     @Option(
-        help: ArgumentHelp("The app whose bus it is, in the default folders.", valueName: "name"),
+        help: ArgumentHelp(
+            "The app whose bus it is, in the default folders, or one of its nodes, as in app@node.", valueName: "name"),
         completion: LiveNames.apps)
     var app: String?
 
     func validate() throws {
         if socket != nil, app != nil { throw ValidationError("Use only one of --socket and --app.") }
-        if let app, !Name.isApp(app) {
-            throw ValidationError("--app takes 1 to 32 of a-z, 0-9 and -; found \(Printable.line(app))")
+        if let app, !Name.isSocket(app) {
+            throw ValidationError(
+                "--app takes 1 to 32 of a-z, 0-9 and -, perhaps with a node as in app@node; found "
+                    + Printable.line(app))
         }
     }
 
@@ -30,6 +34,16 @@ struct SocketOption: ParsableArguments {
     var choice: BusChoice { BusChoice(socket: socket, app: app) }
 
     func connect() throws(Failure) -> CommandClient { try choice.connect() }
+}
+
+/// Which node of an app with several this machine is.
+struct NodeOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The node that this machine is, in an app with nodes. Default: STRATA_NODE.", valueName: "name"))
+    var node: String?
+
+    var choice: NodeChoice { NodeChoice(given: node) }
 }
 
 /// How a command shows its answer.

@@ -20,12 +20,15 @@ struct Up: ParsableCommand {
             EXAMPLE
               strata up                          runs ./strata.yaml
               strata up --build                  builds it first
+              strata up --node berlin            runs one node of an app with several
               strata up app.yaml -- debug=true   adds to the app's launchOptions
               strata up --spans spans.jsonl      writes spans for OpenTelemetry
             """)
 
     @Argument(help: "The app's manifest.", completion: .file(extensions: ["yaml", "yml"]))
     var manifest = "strata.yaml"
+
+    @OptionGroup var node: NodeOption
 
     @Option(help: ArgumentHelp("Where to make the bus's socket.", valueName: "path"), completion: .file())
     var socket: String?
@@ -55,13 +58,15 @@ struct Up: ParsableCommand {
 
     func run() throws {
         if build { try buildPackage() }
-        try RunningApp.run(manifest, options: options, socket: socket, keepsBroker: true, spans: spans)
+        try RunningApp.run(
+            manifest, node: node, options: options, socket: socket, keepsBroker: true, spans: spans)
     }
 
     private func buildPackage() throws(Failure) {
         let app: Manifest
         do throws(LaunchError) {
-            app = try AppRun.manifest(manifest, options: options, environment: RunningApp.environment)
+            app = try AppRun.manifest(
+                manifest, node: node.choice, options: options, environment: RunningApp.environment)
         } catch {
             throw Failure(Failure.Status(rawValue: error.code) ?? .answer, error.message)
         }

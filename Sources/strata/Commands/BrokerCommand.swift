@@ -17,12 +17,14 @@ struct BrokerCommand: ParsableCommand {
     @Argument(help: "The app's manifest.", completion: .file(extensions: ["yaml", "yml"]))
     var manifest: String
 
+    @OptionGroup var node: NodeOption
+
     @Option(help: ArgumentHelp("Where to make the bus's socket.", valueName: "path"), completion: .file())
     var socket: String?
 
     func run() throws {
         try RunningApp.reporting { () throws(LaunchError) in
-            try AppRun.becomeBroker(manifest, socket: socket, environment: RunningApp.environment)
+            try AppRun.becomeBroker(manifest, node: node.choice, socket: socket, environment: RunningApp.environment)
         }
     }
 }

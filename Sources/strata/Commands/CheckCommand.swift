@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataLauncher
 import StrataManifest
 
 /// `strata check`: finds what can be known about an app before anything runs.
@@ -10,6 +11,7 @@ struct CheckCommand: ParsableCommand {
             EXAMPLE
               strata check
               strata check app/strata.yaml --static
+              strata check --node berlin       starts only the programs of this node
               strata check --json | jq -r 'select(.class == "error") | .message'
 
             Shows every finding with its file, line and key: errors in the manifest, unmet \
@@ -30,6 +32,7 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "Reads the manifest alone, and starts no executable.")
     var `static` = false
 
+    @OptionGroup var node: NodeOption
     @OptionGroup var output: OutputOption
 
     func run() throws {
@@ -43,7 +46,7 @@ struct CheckCommand: ParsableCommand {
             }
             exitNow(.usage)
         }
-        if !`static` { try app.describe() }
+        if !`static` { try app.describe(try programs(of: app.manifest)) }
         let review = AppReview(app.manifest, app.descriptions)
         // Whoever runs the app may be able to read what this command can't.
         let unreadable = app.manifest.secrets.compactMap { $0.problem(RunningApp.environment) }.map {
@@ -53,6 +56,17 @@ struct CheckCommand: ParsableCommand {
         try list.show(answer)
         try summarize(app, list, answer)
         if list.errors > 0 { exitNow(.usage) }
+    }
+
+    /// Returns the rows whose programs are on this machine; nil for all, as without a node.
+    private func programs(of manifest: Manifest) throws(Failure) -> Set<String>? {
+        guard node.node != nil || Environment["STRATA_NODE"] != nil else { return nil }
+        do throws(LaunchError) {
+            let node = try node.choice.node(of: manifest, RunningApp.environment)
+            return Set(manifest.table.modules.filter { !$0.isAway(from: node) }.map(\.name))
+        } catch {
+            throw Failure(.usage, error.message)
+        }
     }
 
     private func summarize(_ app: DescribedApp, _ list: FindingList, _ answer: Answer) throws(Failure) {

@@ -19,11 +19,11 @@ enum RunningApp {
     }
 
     static func run(
-        _ manifest: String, options: [String], socket: String?, keepsBroker: Bool, spans: String?
+        _ manifest: String, node: NodeOption, options: [String], socket: String?, keepsBroker: Bool, spans: String?
     ) throws {
         try reporting { () throws(LaunchError) in
             let ending = try AppRun.run(
-                manifest, options: options, socket: socket, keepsBroker: keepsBroker, spans: spans,
+                manifest, node: node.choice, options: options, socket: socket, keepsBroker: keepsBroker, spans: spans,
                 environment: environment)
             if ending.code != 0 { throw LaunchError(ending.code, ending.message) }
         }
@@ -56,6 +56,8 @@ struct Launch: ParsableCommand {
     @Argument(help: "The app's manifest.", completion: .file(extensions: ["yaml", "yml"]))
     var manifest: String
 
+    @OptionGroup var node: NodeOption
+
     @Option(help: ArgumentHelp("The broker's socket.", valueName: "path"), completion: .file())
     var socket: String?
 
@@ -65,6 +67,6 @@ struct Launch: ParsableCommand {
     var spans: String?
 
     func run() throws {
-        try RunningApp.run(manifest, options: [], socket: socket, keepsBroker: false, spans: spans)
+        try RunningApp.run(manifest, node: node, options: [], socket: socket, keepsBroker: false, spans: spans)
     }
 }

@@ -80,9 +80,12 @@ struct BusChoice {
     /// Returns the socket of an app's bus in the default folders.
     private static func path(of app: String) throws(Failure) -> String {
         let live = try search().live
-        let found = live.filter { $0.app == app }
+        let found = buses(of: app, among: live)
         guard found.isEmpty else {
-            guard found.count == 1 else { throw unclear("there are several buses of \(app)", found) }
+            guard found.count == 1 else {
+                let areNodes = found[0].app != app
+                throw unclear("there are several \(areNodes ? "nodes" : "buses") of \(app) here", found)
+            }
             return found[0].path
         }
         let near = InterfaceActions.hint(nearestNames(to: app, in: live.map(\.app)))
@@ -96,10 +99,15 @@ struct BusChoice {
     /// - Parameter what: the words for more than one, in an error.
     private static func only(of buses: [SocketSearch.Bus], _ what: String) throws(Failure) -> String {
         if buses.count == 1 { return buses[0].path }
-        let ours = Manifest.app(path: manifest)
-        let found = buses.filter { $0.app == ours }
+        let found = Manifest.app(path: manifest).map { Self.buses(of: $0, among: buses) } ?? []
         guard found.count == 1 else { throw unclear(what, buses) }
         return found[0].path
+    }
+
+    /// Returns the buses of this name, or else those of the app's nodes.
+    private static func buses(of app: String, among live: [SocketSearch.Bus]) -> [SocketSearch.Bus] {
+        let found = live.filter { $0.app == app }
+        return found.isEmpty ? live.filter { $0.app.hasPrefix("\(app)@") } : found
     }
 
     private static func unclear(_ what: String, _ buses: [SocketSearch.Bus]) -> Failure {

@@ -13,7 +13,7 @@ struct SocketSearch {
     /// A socket that a bus listens on.
     struct Bus {
         var path: String
-        /// The app that the socket is named after.
+        /// The app that the socket is named after, with its node if it has one: `moments@berlin`.
         var app: String { String(path.split(separator: "/").last?.dropLast(".sock".count) ?? "") }
     }
 
@@ -37,9 +37,9 @@ struct SocketSearch {
         look(in: "\(temporaryFolder)/strata-\(user)")
         let prefix = "strata-\(user)-"
         let folders = (Self.names(in: temporaryFolder) ?? []).filter { $0.hasPrefix(prefix) }
-        // The socket in such a folder has the app's name, like the folder.
+        // The sockets in such a folder have the app's name, like the folder.
         for folder in folders {
-            look(in: "\(temporaryFolder)/\(folder)", only: "\(folder.dropFirst(prefix.count)).sock")
+            look(in: "\(temporaryFolder)/\(folder)", only: String(folder.dropFirst(prefix.count)))
         }
         if folders.isEmpty { places.append(Place(name: "\(temporaryFolder)/\(prefix)*", finding: "no such folder")) }
     }
@@ -49,7 +49,8 @@ struct SocketSearch {
         places.map { "  \($0.name): \($0.finding)" }.joined(separator: "\n")
     }
 
-    private mutating func look(in folder: String, only: String? = nil) {
+    /// - Parameter app: the app whose sockets count; nil for all.
+    private mutating func look(in folder: String, only app: String? = nil) {
         var status = stat()
         guard lstat(folder, &status) == 0 else {
             places.append(
@@ -65,7 +66,9 @@ struct SocketSearch {
             places.append(Place(name: folder, finding: "can't be read: \(String(cString: strerror(errno)))"))
             return
         }
-        let sockets = names.filter { only == nil ? $0.hasSuffix(".sock") : $0 == only }
+        let sockets = names.filter { name in
+            name.hasSuffix(".sock") && app.map { name == "\($0).sock" || name.hasPrefix("\($0)@") } != false
+        }
         if sockets.isEmpty { places.append(Place(name: folder, finding: "no socket")) }
         for name in sockets { judge("\(folder)/\(name)") }
     }

@@ -13,6 +13,13 @@ import Testing
         #expect(!Name.isNode(name))
     }
 
+    @Test func socketIsNamedAfterTheAppAndItsNode() {
+        for name in ["moments", "moments@berlin", "-@9"] { #expect(Name.isSocket(name)) }
+        for name in ["", "@", "@berlin", "moments@", "moments@all", "moments@-a", "a@b@c", "Moments@berlin"] {
+            #expect(!Name.isSocket(name))
+        }
+    }
+
     @Test func rowIsAwayOnlyIfItIsPlacedOnOtherNodes() {
         var row = AppTable.Row(name: "A")
         #expect(!row.isAway(from: nil) && !row.isAway(from: "berlin"))

@@ -79,6 +79,11 @@ final class LauncherFixture: LineSink {
         }
     }
 
+    /// Makes it the launcher of one of the app's nodes.
+    func runs(on node: String, of nodes: String...) {
+        (table.node, table.nodes) = (node, nodes.map { .init($0) })
+    }
+
     func rename(_ app: String) { table.app = app }
     var reloadFails: LaunchError?
 

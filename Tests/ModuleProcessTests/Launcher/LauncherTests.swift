@@ -21,6 +21,44 @@ struct LauncherTests {
         try app.end()
     }
 
+    @Test(.promise("M.147")) func onlyRowsOfItsNodeAreStarted() throws {
+        let app = try LauncherFixture()
+        app.runs(on: "berlin", of: "berlin", "tokyo")
+        try app.module("Near") { row, _ in row.placement = .on(["berlin"]) }
+        try app.module("Away", "echo away") { row, _ in row.placement = .on(["tokyo"]) }
+        try app.module("Each", rank: 1) { row, _ in row.placement = .everywhere }
+        try app.start()
+        try app.getReady("Near")
+        try app.getReady("Each")
+        try app.until { app.said("all 2 modules are ready") }
+        #expect(app.broker.pid(of: "Away") == nil && !app.said("away"))
+        #expect(
+            try throwing(app.ask("start", ["module": "Away"])).message
+                == "Away is on tokyo, and this is berlin: ask there")
+        try app.end()
+    }
+
+    @Test(.promise("M.149")) func rowThatMovesIsStoppedHereAndStartedWhenItIsBack() throws {
+        let app = try LauncherFixture()
+        app.runs(on: "berlin", of: "berlin", "tokyo")
+        try app.module("Moves") { row, _ in row.placement = .on(["berlin"]) }
+        try app.start()
+        try app.getReady("Moves")
+        let first = app.broker.pid(of: "Moves")
+        app.change("Moves") { row, _ in row.placement = .on(["tokyo"]) }
+        _ = try app.ask("reload").get()
+        try app.until { app.said("Moves    stopped: its row moved to tokyo") }
+        #expect(try throwing(app.ask("why", ["module": "Moves"])).code == .unavailable)
+        app.change("Moves") { row, _ in row.placement = .everywhere }
+        _ = try app.ask("reload").get()
+        try app.until { app.broker.pid(of: "Moves") != first }
+        try app.end()
+    }
+
+    private func throwing(_ answer: Result<JSON, BusError>) throws -> BusError {
+        try #require(#expect(throws: BusError.self) { try answer.get() })
+    }
+
     @Test(.promise("5.13", "M.9")) func processHasWhatItNeedsAndNothingOfAnotherBus() throws {
         let app = try LauncherFixture()
         try app.module("Env", "env; pwd; test -p /proc/self/fd/3 && echo lifeline-$STRATA_LIFELINE") { _, process in

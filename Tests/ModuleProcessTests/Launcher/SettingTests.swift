@@ -28,6 +28,48 @@ struct SettingTests {
         #expect(throws: LaunchError.self) { try SocketChoice(table, given: long) }
     }
 
+    /// Returns the node that is chosen, or the error.
+    private func chosen(_ manifest: String, _ given: String?, _ variable: String? = nil) throws -> String {
+        let files = try ManifestFiles(["strata.yaml": manifest])
+        let path = "\(files.folder.path)/strata.yaml"
+        do throws(LaunchError) {
+            let environment = variable.map { ["STRATA_NODE": $0] } ?? [:]
+            let manifest = try AppRun.manifest(path, node: NodeChoice(given: given), environment: environment)
+            return manifest.table.node ?? "none"
+        } catch {
+            #expect(error.code == 2)
+            return String(error.message.dropFirst(path.count))
+        }
+    }
+
+    @Test(.promise("M.150")) func nodeIsTheOptionsElseTheVariables() throws {
+        let two = "app: a\nnodes: {berlin: , tokyo: }\nfederation: {servers: [tls://n1]}\n"
+        #expect(try chosen(two, "berlin") == "berlin")
+        #expect(try chosen(two, nil, "tokyo") == "tokyo")
+        #expect(try chosen(two, "berlin", "tokyo") == "berlin")
+        let ask = ": the app a has nodes: berlin, tokyo; say which one this machine is, with --node NAME or STRATA_NODE"
+        #expect(try chosen(two, nil) == ask)
+        #expect(try chosen(two, nil, "") == ask)
+        #expect(try chosen(two, "tokio") == ": the app a has no node tokio; it has berlin, tokyo; did you mean tokyo?")
+        #expect(try chosen(two, nil, "rome") == ": the app a has no node rome (STRATA_NODE); it has berlin, tokyo")
+        #expect(try chosen("app: a", "berlin").hasPrefix(": the app a has no nodes, and --node says berlin"))
+        #expect(try chosen("app: a", nil, "berlin") == "none")
+    }
+
+    @Test(.promise("M.150")) func severalNodesNeedServers() throws {
+        let missing = try chosen("app: a\nnodes: {berlin: , tokyo: }\n", "berlin")
+        #expect(missing.contains("federation: expected servers, because 2 nodes reach each other"), "\(missing)")
+        #expect(try chosen("app: a\nnodes: {berlin: }\n", "berlin") == "berlin")
+    }
+
+    @Test(.promise("1.1", "M.151")) func socketHasTheNodesName() throws {
+        var table = AppTable(app: "moments")
+        table.node = "berlin"
+        #expect(try SocketChoice(table, given: nil).path.hasSuffix("/moments@berlin.sock"))
+        table.group = 1
+        #expect(try SocketChoice(table, given: nil).path.hasSuffix("-moments/moments@berlin.sock"))
+    }
+
     @Test func pathThatIsNoSocketIsRefused() throws {
         let folder = try TemporaryFolder()
         let table = AppTable(app: "test")

@@ -56,6 +56,16 @@ struct StartOrderTests {
         #expect(order.isOver)
     }
 
+    @Test(.promise("M.147")) func rowsOfOtherNodesHaveNoTurn() {
+        var table = table(row("A", 0), row("Away", 0, 5), row("Slow", 0, 9, .async), row("Top", 2))
+        (table.nodes, table.node) = ([.init("berlin"), .init("tokyo")], "berlin")
+        let placements: [AppTable.Placement] = [.on(["berlin"]), .on(["tokyo"]), .on(["tokyo"]), .everywhere]
+        for (index, placement) in placements.enumerated() { table.modules[index].placement = placement }
+        var order = StartOrder(table)
+        #expect(order.begin(at: 0) == ["A"])
+        #expect(order.passed("A", at: 1) == ["Top"])
+    }
+
     @Test func groupThatTakesTooLongIsNotWaitedFor() {
         var order = StartOrder(table(row("A", 0), row("B", 1)))
         _ = order.begin(at: 100)

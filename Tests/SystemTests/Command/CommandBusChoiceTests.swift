@@ -142,6 +142,42 @@ extension SharedFolderTests {
             #expect(one.asked.isEmpty && two.asked.count == (isClear ? 2 : 0))
         }
 
+        /// Of an app with nodes its only node here is meant; of several, one has to be named.
+        @Test(.promise("M.151")) func nodeIsFoundByItsApp() async throws {
+            let (folder, environment) = try runtimeFolder()
+            let script: FakeBus.Script = { _ in [.reply(#"{"levels":[]}"#)] }
+            let shop = FakeBus(at: "\(folder.path)/strata/shop.sock", script: script)
+            let berlin = FakeBus(at: "\(folder.path)/strata/moments@berlin.sock", script: script)
+            defer {
+                shop.close()
+                berlin.close()
+            }
+            _ = try folder.file("strata.yaml", "app: moments\nnodes: {berlin: , tokyo: }\n")
+            func run(_ words: String...) throws -> String {
+                let run = try ChildProgram(
+                    try BuiltExecutable.path("strata"), ["levels"] + words, environment: environment,
+                    folder: folder.path)
+                let exit = try run.wait()
+                return exit == .exit(0) ? "ok" : "\(exit) \(run.outputText)"
+            }
+            for words in [["--app", "moments"], ["--app", "moments@berlin"], []] {
+                #expect(try run(words.first ?? "--json", words.last ?? "--json") == "ok")
+            }
+            #expect(berlin.asked.count == 3 && shop.asked.isEmpty)
+            #expect(try run("--app", "moments@berln").contains("Did you mean moments@berlin?"))
+            let bad = try run("--app", "moments@Berlin")
+            #expect(bad.contains("--app takes 1 to 32 of a-z, 0-9 and -, perhaps with a node as in app@node"))
+
+            let tokyo = FakeBus(at: "\(folder.path)/strata/moments@tokyo.sock", script: script)
+            defer { tokyo.close() }
+            let lines = "  moments@berlin: \(berlin.path)\n  moments@tokyo: \(tokyo.path)\n"
+            let several = try run("--app", "moments")
+            #expect(several.contains("there are several nodes of moments here; choose one with --app"), "\(several)")
+            #expect(several.contains(lines))
+            #expect(try run("--json").contains(lines))
+            #expect(try run("--app", "moments@tokyo") == "ok" && tokyo.asked.count == 1)
+        }
+
         @Test(.promise("M.86")) func theOptionBeatsTheVariable() async throws {
             let folder = try TemporaryFolder()
             let bus = FakeBus(at: "\(folder.path)/b.sock") { _ in [.reply(#"{"levels":[]}"#)] }

@@ -9,12 +9,14 @@ public enum SocketPath {
     /// Returns the default path of an app's socket.
     ///
     /// - Parameters:
+    ///   - app: the app's name, or with its node `moments@berlin`.
     ///   - hasGroup: whether the manifest names a `group`.
     ///   - user: the id of the broker's user.
     ///   - runtimeFolder: `XDG_RUNTIME_DIR`; an empty or relative one counts as unset, as its
     ///     specification demands.
     public static func standard(app: String, hasGroup: Bool, user: UInt32, runtimeFolder: String?) -> String {
-        if hasGroup { return "/tmp/strata-\(user)-\(app)/\(app).sock" }
+        // The nodes of an app share its folder.
+        if hasGroup { return "/tmp/strata-\(user)-\(app.prefix { $0 != "@" })/\(app).sock" }
         if let runtimeFolder, runtimeFolder.utf8.first == UInt8(ascii: "/") {
             var folder = runtimeFolder[...]
             while folder.utf8.count > 1, folder.utf8.last == UInt8(ascii: "/") { folder = folder.dropLast() }

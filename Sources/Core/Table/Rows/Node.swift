@@ -15,6 +15,9 @@ extension AppTable {
 }
 
 extension AppTable {
+    /// The name of the app's socket: with nodes `moments@berlin`.
+    public var socketName: String { node.map { "\(app)@\($0)" } ?? app }
+
     /// Returns the names of the nodes on which a row's module runs, in the table's order.
     public func nodes(of row: Row) -> [String] { nodes.map(\.name).filter(row.placement.includes) }
 

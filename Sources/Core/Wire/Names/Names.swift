@@ -56,6 +56,13 @@ public enum Name {
         isApp(name) && name.utf8.first != UInt8(ascii: "-") && name != AppTable.Placement.all
     }
 
+    /// Whether this names an app's socket: the app, alone or with one of its nodes, as in
+    /// `moments@berlin`.
+    public static func isSocket(_ name: String) -> Bool {
+        guard let mark = name.firstIndex(of: "@") else { return isApp(name) }
+        return isApp(String(name[..<mark])) && isNode(String(name[name.index(after: mark)...]))
+    }
+
     /// Returns the interface's name without one suffix `Router` in any case: `TestRouter` and
     /// `Test` are the same name. If nothing would be left, it returns the whole name.
     public static func withoutRouterSuffix(

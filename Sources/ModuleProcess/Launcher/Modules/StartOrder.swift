@@ -1,7 +1,7 @@
 import StrataCore
 import StrataManifest
 
-/// The order in which the modules are started: by level, then by priority. Modules of equal
+/// The order in which the modules of this node are started: by level, then by priority. Modules of equal
 /// priority form a group and start at once; each group starts when the previous one has done
 /// `setUp`.
 ///
@@ -27,7 +27,7 @@ struct StartOrder {
         startup = table.startup
         var groups: [Group] = []
         for rank in table.levels.indices {
-            let rows = table.modules.filter { $0.rank == rank }
+            let rows = table.modules.filter { $0.rank == rank && !$0.isAway(from: table.node) }
             let eager = rows.filter { $0.start == .eager }
             let async = rows.filter { $0.start == .async }.map(\.name)
             var ofLevel = Set(eager.map(\.priority)).sorted(by: >).map { priority in

@@ -75,7 +75,7 @@ final class Supervisor {
     private var isWantedByHand = false
     /// The actions that the broker has quarantined, as last reported.
     var quarantined: [String] = []
-    /// Whether the row was removed from the manifest; the module is ending.
+    /// Whether the row was removed from the manifest, or moved to another node; the module is ending.
     private(set) var isRemoved = false
     /// Whether its removed row is back, and the launcher has not yet begun with the new manifest. Then
     /// the end of the old process is no absence: a new one follows.
@@ -187,10 +187,10 @@ final class Supervisor {
     /// Makes a start that fails final, because the app is starting and can't do without the module.
     func mustStart() { machine.mustStart = true }
 
-    /// Ends the module, because its row was removed from the manifest.
-    func remove() {
+    /// Ends the module, because its row was removed from the manifest, or moved to another node.
+    func remove(_ reason: String) {
         (isRemoved, isReturning) = (true, false)
-        change { $0.stop(at: owner.loop.now, reason: "its row was removed from the manifest") }
+        change { $0.stop(at: owner.loop.now, reason: reason) }
     }
 
     /// Notes that its new row is in force.

@@ -7,11 +7,15 @@ public import StrataManifest
 public enum AppRun {
     /// Reads the manifest and adds the options of the command line. Refuses what the bus is certain
     /// to refuse.
+    /// - Parameter node: The node that this machine is, in an app with nodes.
     public static func manifest(
-        _ path: String, options: [String] = [], environment: [String: String]
+        _ path: String, node: NodeChoice = NodeChoice(), options: [String] = [], environment: [String: String]
     ) throws(LaunchError) -> Manifest {
         do {
-            var manifest = try Manifest.load(path: path, environment: environment, readsSecrets: true)
+            var manifest = try Manifest.load(
+                path: path, environment: environment, readsSecrets: true, node: node.name(environment))
+            _ = try node.node(of: manifest, environment)
+            try NodeChoice.checkServers(of: manifest)
             manifest.table.launchOptions = try LaunchOptions.adding(options, to: manifest.table.launchOptions)
             let errors = ManifestReview(manifest).errors
             guard errors.isEmpty else {
@@ -30,6 +34,7 @@ public enum AppRun {
     /// Runs an app until it ends; takes over the process.
     /// - Parameters:
     ///   - path: The path of the manifest.
+    ///   - node: The node that this machine is, in an app with nodes.
     ///   - options: The launch options, each as `KEY=VALUE`.
     ///   - given: The value of `--socket`; nil if it is missing.
     ///   - keepsBroker: Whether the launcher keeps a broker; false if one is already running.
@@ -37,10 +42,10 @@ public enum AppRun {
     ///   - environment: This process's environment.
     /// - Returns: How the app ended.
     public static func run(
-        _ path: String, options: [String] = [], socket given: String?, keepsBroker: Bool, spans: String? = nil,
-        environment: [String: String]
+        _ path: String, node: NodeChoice = NodeChoice(), options: [String] = [], socket given: String?,
+        keepsBroker: Bool, spans: String? = nil, environment: [String: String]
     ) throws(LaunchError) -> Launcher.Ending {
-        let manifest = try manifest(path, options: options, environment: environment)
+        let manifest = try manifest(path, node: node, options: options, environment: environment)
         let table = manifest.table
         let spans = try spans.map { (path) throws(LaunchError) in try SpansOption.prepare(path) }
         let manager = ServiceManager(environment: environment)
@@ -63,7 +68,7 @@ public enum AppRun {
         settings.hints = Programs.hints(socket, path: environment["PATH"])
         settings.reload = {
             do throws(LaunchError) {
-                return .success(try Self.manifest(path, options: options, environment: environment))
+                return .success(try Self.manifest(path, node: node, options: options, environment: environment))
             } catch {
                 return .failure(error)
             }
@@ -84,7 +89,7 @@ public enum AppRun {
             let loop = try Loop()
             let launcher = try Launcher(loop, settings, console: console)
             launcher.onEnd = { ending = $0 }
-            console.say("\(settings.manifest.table.app) on \(settings.socket)")
+            console.say("\(settings.manifest.table.socketName) on \(settings.socket)")
             for doubt in ManifestReview(settings.manifest).unmet { console.say("\(doubt)") }
             try launcher.start()
             // The launcher's callbacks hold it unowned, and nothing below refers to it.
@@ -100,9 +105,9 @@ public enum AppRun {
 
     /// Replaces this process with `strata-broker`; throws if that fails.
     public static func becomeBroker(
-        _ path: String, socket given: String?, environment: [String: String]
+        _ path: String, node: NodeChoice = NodeChoice(), socket given: String?, environment: [String: String]
     ) throws(LaunchError) -> Never {
-        let manifest = try manifest(path, environment: environment)
+        let manifest = try manifest(path, node: node, environment: environment)
         let table = manifest.table
         let socket = try SocketChoice(table, given: given, ServiceManager(environment: environment))
         let program = try Programs.broker()

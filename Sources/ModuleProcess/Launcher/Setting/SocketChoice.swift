@@ -31,12 +31,12 @@ public struct SocketChoice: Sendable, Equatable {
                 )
             }
             path = socket.path
-            isStandard = path == SocketPath.standard(app: table.app, hasGroup: table.group != nil)
+            isStandard = path == SocketPath.standard(app: table.socketName, hasGroup: table.group != nil)
         } else if let given {
             path = given.hasPrefix("/") ? given : Self.currentFolder + "/" + given
             isStandard = false
         } else {
-            path = SocketPath.standard(app: table.app, hasGroup: table.group != nil)
+            path = SocketPath.standard(app: table.socketName, hasGroup: table.group != nil)
             isStandard = true
         }
         do { try SocketPath.check(path) } catch { throw LaunchError(2, "\(error)") }

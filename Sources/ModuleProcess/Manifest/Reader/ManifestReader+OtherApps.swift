@@ -32,8 +32,9 @@ extension ManifestReader {
         if members["user"] != nil, user == nil { return nil }
         switch (members["app"], members["socket"]) {
         case (let name?, nil):
-            guard let app = text(name, "1 to 32 of a-z, 0-9 and -", where: Name.isApp) else { return nil }
-            guard app != table.app || user != nil else {
+            let rule = "1 to 32 of a-z, 0-9 and -, perhaps with a node as in catalog@tokyo"
+            guard let app = text(name, rule, where: Name.isSocket) else { return nil }
+            guard app.prefix(while: { $0 != "@" }) != table.app || user != nil else {
                 fail(name, "expected another app; \(app) is this one: list the scheme in schemes")
                 return nil
             }

@@ -205,7 +205,9 @@ extension ManifestReader {
                 errors.append(
                     value.place.problem("\(source.key) is a secret of \(source.row): leave this value out"))
             }
-            guard reads, let place = table.modules.firstIndex(where: { $0.name == source.row }) else { continue }
+            guard reads, let place = table.modules.firstIndex(where: { $0.name == source.row }),
+                table.nodes.isEmpty || table.node != nil && !table.modules[place].isAway(from: table.node)
+            else { continue }
             do throws(SecretSource.Failure) {
                 table.modules[place].secrets.append(try source.read(environment, &size))
                 guard size.bytes <= ManifestSize.mostBytes else {
