@@ -14,10 +14,10 @@ struct BusSnapshotTests {
         "deaths":3},{}]},{"name":"Export","state":"absent","pid":null,"restarts":1,"pending":[]}]}
         """
 
-    private func look(calls: Int, at time: UInt64) throws -> BusSnapshot {
+    private func look(_ modules: String = modules, calls: Int, at time: UInt64) throws -> BusSnapshot {
         BusSnapshot(
             welcome: try #require(Welcome(Array(#"{"app":"test"}"#.utf8))),
-            modules: [ModuleRow](try JSON(parsing: Self.modules)),
+            modules: [ModuleRow](try JSON(parsing: modules)),
             stats: BusStats(
                 try JSON(
                     parsing: #"{"counters":{"calls":\#(calls)},"callMicroseconds":{"p50":45,"p99":99,"max":200}}"#)),
@@ -42,6 +42,18 @@ struct BusSnapshotTests {
         #expect(load["app"] == "test" && load["modules"] == 2 && load["ready"] == 1 && load["calls"] == 100)
         #expect(load["callsPerSecond"] == 0 && load["p99Microseconds"] == 99 && load["open"] == 3)
         #expect(load["memory"]?.object?.map(\.name) == ["Storage"])
+    }
+
+    /// An app without nodes has no module that is unreachable.
+    @Test(.promise("M.148")) func unreachableIsAStateOnlyWithNodes() throws {
+        let text = Self.modules.replacing(
+            #""name":"Export","state":"absent""#, with: #""name":"Export","nodes":["b"],"state":"unreachable""#)
+        for (modules, isThere) in [(Self.modules, false), (text, true)] {
+            let families = try look(modules, calls: 1, at: 1).families
+            let states = try #require(families.first { $0.name == "strata_modules" })
+            #expect("\(states)".contains("unreachable") == isThere)
+        }
+        #expect([ModuleRow](try JSON(parsing: text))[1].nodes == ["b"])
     }
 
     @Test func aRowIsReadWithWhatItLacks() throws {

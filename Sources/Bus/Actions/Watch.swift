@@ -68,7 +68,7 @@ extension BusCore {
     private func describeChange(_ module: ModuleRecord, to peer: Peer) -> JSON {
         let quarantined = module.history.deaths.quarantined(at: now)
         return .present([
-            "module": .string(module.name), "state": .string(module.life.word), "pid": module.pid,
+            "module": .string(module.name), "state": .string(stateWord(of: module)), "pid": module.pid,
             "setAside": quarantined.map(\.action).json, "reason": module.reason(for: peer).json,
             "startFailed": module.history.startFailure.json,
         ])

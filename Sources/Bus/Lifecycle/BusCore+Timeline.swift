@@ -99,7 +99,7 @@ extension BusCore {
         ])
         return .present([
             "name": .string(module.name), "level": .string(levels.names[module.rank]),
-            "start": .string(module.startWord), "state": .string(module.life.word),
+            "start": .string(module.startWord), "state": .string(stateWord(of: module)),
             "spawned": at(.spawned), "connected": at(.connected), "setUpBegun": at(.setUpBegun),
             "setUpEnded": at(.setUpEnded), "initializeBegun": at(.initializeBegun),
             "initializeEnded": at(.initializeEnded), "ready": at(.ready), "ended": at(.ended),

@@ -24,11 +24,18 @@ extension BusCore {
         return BusError(.unavailable, "\(module.name) is on \(place)")
     }
 
+    // MARK: listings
+
     /// Returns the nodes that a module's state is about: this one, or those on which an away row
     /// runs; empty if the app has no nodes.
     func nodes(of module: ModuleRecord) -> [String] {
         guard let node = table.node else { return [] }
         guard isAway(module), case .on(let nodes)? = module.row?.placement else { return [node] }
         return nodes
+    }
+
+    /// Returns the word for a module's state.
+    func stateWord(of module: ModuleRecord) -> String {
+        isUnreachable(module) ? "unreachable" : module.life.word
     }
 }

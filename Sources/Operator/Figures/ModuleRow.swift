@@ -6,6 +6,9 @@ public struct ModuleRow: Sendable {
     public static let states = [
         "absent", "starting", "settingUp", "setUp", "initializing", "ready", "stopping", "restarting", "failed",
     ]
+    /// The further state in an app with nodes: its module runs on other nodes, and none of them is
+    /// connected.
+    public static let unreachable = "unreachable"
 
     /// An action that the bus refuses for a while, because the module died of it.
     public struct Quarantine: Sendable {
@@ -27,8 +30,11 @@ public struct ModuleRow: Sendable {
 
     /// The module's name.
     public var name: String { text("name") ?? "?" }
-    /// The state, which is one of ``states``.
+    /// The state, which is one of ``states``, or ``unreachable``.
     public var state: String { text("state") ?? "?" }
+    /// The nodes that this is about: that of the bus, or those on which the module runs if it doesn't
+    /// run there. Empty if the app has no nodes.
+    public var nodes: [String] { json["nodes"]?.array?.compactMap(\.string) ?? [] }
     /// Whether it accepts requests.
     public var isReady: Bool { state == "ready" }
     /// The level's name.

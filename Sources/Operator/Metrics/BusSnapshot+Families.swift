@@ -38,7 +38,8 @@ extension BusSnapshot {
 
     private var moduleFamilies: [MetricFamily] {
         var counts = MetricFamily("strata_modules", .gauge, "Modules in each state.")
-        for state in ModuleRow.states {
+        let states = ModuleRow.states + (modules.contains { !$0.nodes.isEmpty } ? [ModuleRow.unreachable] : [])
+        for state in states {
             let count = modules.count { $0.state == state }
             counts.add(MetricValue(Int64(count)), [("state", state)])
         }
@@ -47,7 +48,7 @@ extension BusSnapshot {
         for module in modules {
             info.add(
                 MetricValue(Int64(1)), [("module", module.name), ("level", module.level), ("start", module.start)])
-            for known in ModuleRow.states {
+            for known in states {
                 state.add(
                     MetricValue(Int64(module.state == known ? 1 : 0)),
                     [("module", module.name), ("strata_module_state", known)])

@@ -42,14 +42,15 @@ struct ProcessStatus: ParsableCommand {
         if why { return try explain(modules, connection, answer) }
         if answer.isForPrograms { return try answer.showEach(modules.map(\.json)) }
         let now = Int64(Loop.wallMicroseconds / 1_000)
+        let hasNodes = modules.contains { !$0.nodes.isEmpty }
         var table = Table(
-            columns: [
-                .init("MODULE", isFlexible: true), .init("LEVEL", isFlexible: true, isOptional: true),
+            columns: [.init("MODULE", isFlexible: true)] + (hasNodes ? [.init("NODE", isFlexible: true)] : []) + [
+                .init("LEVEL", isFlexible: true, isOptional: true),
                 .init("PRIO", isRight: true, isOptional: true), .init("STATE", isFlexible: true),
                 .init("PID", isRight: true), .init("UPTIME", isRight: true), .init("RESTARTS", isRight: true),
                 .init("OPEN", isRight: true), .init("WAITING", isRight: true), .init("QUEUED", isRight: true),
             ], isOfSingleLines: true)
-        for module in modules { table.add(Self.row(module, now: now)) }
+        for module in modules { table.add(Self.row(module, hasNodes: hasNodes, now: now)) }
         table.print(answer.painter)
         Self.showReasons(modules, answer.painter)
     }
@@ -160,9 +161,9 @@ struct ProcessStatus: ParsableCommand {
         module.state + (module.isHung ? ", hung" : "") + (module.isPending ? ", pending" : "")
     }
 
-    private static func row(_ module: ModuleRow, now: Int64) -> [Table.Cell] {
-        [
-            .init(module.name, .bold), .init(module.level), .init("\(module.priority)"),
+    private static func row(_ module: ModuleRow, hasNodes: Bool, now: Int64) -> [Table.Cell] {
+        [.init(module.name, .bold)] + (hasNodes ? [.init(module.nodes.joined(separator: ", "))] : []) + [
+            .init(module.level), .init("\(module.priority)"),
             .init(state(module), module.isHung ? .yellow : .ofState(module.state)),
             .init(module.pid.map { "\($0)" } ?? "–"),
             .init(module.uptime(at: now).map(Duration.short) ?? "–"), .count(module.restarts, .yellow),

@@ -35,6 +35,18 @@ struct CommandStatusTests {
         #expect(!run.output.contains("\u{1B}"))
     }
 
+    @Test(.promise("M.148")) func nodesAreAColumn() async throws {
+        let modules = Self.modules.replacing(#""name":"Storage""#, with: #""name":"Storage","nodes":["berlin"]"#)
+            .replacing(#""name":"Export""#, with: #""name":"Export","nodes":["tokyo","osaka"]"#)
+            .replacing("absent", with: "unreachable")
+        let (run, _) = try await strata("ps", environment: ["NO_COLOR": "1"], output: .terminal(columns: 120)) { _ in
+            [.reply(modules)]
+        }
+        #expect(run.lines[0].hasPrefix("MODULE   NODE          LEVEL   PRIO  STATE "), "\(run.output)")
+        #expect(run.lines[1].hasPrefix("Storage  berlin        basic     10  ready "))
+        #expect(run.lines[2].hasPrefix("Export   tokyo, osaka  topout     0  unreachable "))
+    }
+
     /// Each module that failed at its start has a line in the table, and at most two lines below.
     @Test(.promise("M.64"), arguments: [80, 100] as [UInt16]) func reasonsAreBelowTheTable(columns: UInt16) async throws
     {

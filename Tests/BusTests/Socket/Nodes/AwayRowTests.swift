@@ -110,6 +110,31 @@ struct AwayRowTests {
         return try #require(rows.first { $0["name"]?.string == name })
     }
 
+    @Test(.promise("M.148")) func modulesHaveTheirNodesAndAwayOnesAreUnreachable() throws {
+        try MemoryBus.run(table()) { bus in
+            _ = try bus.provider("Notes", "Notes")
+            let found = try ["Notes", "Index", "Thumbs", "Log"].map { name in
+                let row = try row(name, bus)
+                return "\(name) \(row["state"]?.string ?? "") \(row["nodes"] ?? .null)"
+            }
+            #expect(
+                found == [
+                    #"Notes ready ["berlin"]"#, #"Index unreachable ["tokyo"]"#,
+                    #"Thumbs unreachable ["tokyo","osaka"]"#, #"Log absent ["berlin"]"#,
+                ])
+            let tool = try bus.operator()
+            try tool.call("bus/watch", nil, ["credit": 100])
+            try tool.find(["kind": "reply"], body: ["module": "Index", "state": "unreachable"])
+        }
+    }
+
+    @Test(.promise("M.148")) func oneMachineHasNoNodes() throws {
+        try MemoryBus.run(.testing(.manual("Notes"))) { bus in
+            let nodes = try row("Notes", bus)["nodes"]
+            #expect(nodes == nil)
+        }
+    }
+
     /// A removed row keeps its placement as long as its session lasts, and the next program reads it.
     @Test(.promise("R.20", "M.146")) func replacedBrokerKnowsItsNode() throws {
         let before = table()
