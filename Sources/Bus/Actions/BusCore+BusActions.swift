@@ -28,15 +28,17 @@ extension BusCore {
         case anybody = "modules, operators and the launcher"
         case modules, operators
         case launcher = "the launcher"
+        case link = "the link"
         case operatorsAndLauncher = "operators and the launcher"
 
         func includes(_ role: PeerRole) -> Bool {
             switch self {
-            case .everyPeer: role != .link
+            case .everyPeer: role != .link && role != .nodeLink
             case .anybody: role == .module || role == .operator || role == .launcher
             case .modules: role == .module
             case .operators: role == .operator
             case .launcher: role == .launcher
+            case .link: role == .nodeLink
             case .operatorsAndLauncher: role == .operator || role == .launcher
             }
         }
@@ -60,6 +62,7 @@ extension BusCore {
         ("emit", .anybody, .later(emit)), ("levels", .anybody, .inParts(levelsListing)),
         ("modules", .anybody, .inParts(modulesListing)), ("interfaces", .anybody, .inParts(interfacesListing)),
         ("names", .anybody, .inParts(namesListing)), ("stats", .anybody, .now(statsAnswer)),
+        ("nodes", .anybody, .now(nodesAnswer)), ("nodeLost", .link, .now(nodeLost)),
         ("timeline", .operators, .inParts(timelineListing)),
         ("requests", .operators, .inParts(requestsListing)), ("metrics", .operators, .later(askModule)),
         ("contracts", .operators, .later(askModule)),

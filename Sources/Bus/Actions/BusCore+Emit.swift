@@ -40,8 +40,11 @@ extension BusCore {
 
     /// Emits the bus's own event, at the end of each session of a module.
     func emitModuleLost(_ module: ModuleRecord, reason: String) {
-        let body: JSON = ["module": .string(module.name), "reason": .string(reason)]
-        let name = "app.moduleLost"
+        emit("app.moduleLost", about: ["module": .string(module.name), "reason": .string(reason)])
+    }
+
+    /// Emits one of the bus's own events.
+    func emit(_ name: String, about body: JSON) {
         begin(Emission(name, body.encoded(), .notify, deadline: 5_000, request: nil, listeners: listeners(to: name)))
     }
 

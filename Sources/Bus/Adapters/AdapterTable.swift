@@ -77,6 +77,11 @@ struct AdapterTable {
     }
 
     func noticeAliases(_ name: String) -> [NoticeAlias] { aliases[name] ?? [] }
+
+    /// Returns the providers' names of the notifications that get this name from an adapter.
+    func originals(of name: [UInt8]) -> [[UInt8]] {
+        aliases.filter { $0.value.contains { $0.name == name } }.map { Array($0.key.utf8) }
+    }
 }
 
 /// Bodies that pass through an adapter.

@@ -46,6 +46,9 @@ extension BusCore {
             ).error(.node ... .start)
         }
         if let refusal { throw BusError(.unauthorized, refusal.message) }
+        try require(
+            !isElsewhere(module), .unauthorized,
+            "\(module.name) authorizes, and runs on another node: calls are authorized on its own node only")
         if let peer = hasWaited ? module.peer : module.receiver { return try ask(peer, authorizer, call, from: caller) }
         try wait(.authorization(CallReference(call), authorizer), for: module)
     }

@@ -77,6 +77,7 @@ extension Broker {
         if let problem = handOverLoad.problem({ MemoryRoom.now() }) { return problem }
         // Idle work isn't part of the state.
         bus.finishIdleWork()
+        bus.endNodes("its broker was replaced")
         settle()
         do throws(StateError) {
             let files = try writeState()

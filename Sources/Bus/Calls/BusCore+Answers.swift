@@ -23,7 +23,8 @@ extension BusCore {
             return
         }
         // Unwrapped, because a call has a caller, which lives until the end of this round.
-        call.pointee.caller!._withUnsafeGuaranteedRef { caller in
+        let caller = call.pointee.caller!
+        (caller._withUnsafeGuaranteedRef { $0.carrier } ?? caller)._withUnsafeGuaranteedRef { caller in
             if let adaptation = call.pointee.adaptation {
                 forwardAdapted(call, adaptation.takeUnretainedValue(), header, body, from: peer, to: caller)
             } else {
@@ -128,6 +129,8 @@ extension BusCore {
         guard let call = served(header.id, by: peer) else { return }
         var error = calleeError(header, body, from: peer)
         error.root = calls.root(of: call)
+        // The request failed on another node, which knows where that began.
+        if peer.isRemote, let root = BusError.Root(header.root) { error.root = root }
         switch call.pointee.kind {
         case .own, .notice:
             if call.pointee.kind == .own { error = withoutSecrets(error, of: peer) }
@@ -150,7 +153,7 @@ extension BusCore {
         _ call: CallPointer, _ error: BusError, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
         from peer: Peer
     ) {
-        let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
+        let caller = call.pointee.caller!.takeUnretainedValue().line  // because a call has a caller
         // Where it began is inside this app, and no other app's business.
         let root = caller.role == .app ? [] : error.root?.json.encoded() ?? []
         let room =
@@ -184,7 +187,8 @@ extension BusCore {
         let isAllowed =
             sent.rawValue.contains(".") || Self.calleeCodes.contains(sent)
             || (peer.role == .launcher && !sent.rawValue.isEmpty)
-            || (peer.role == .link && ErrorCode.ofTheBus.contains(sent)) || (sent == .replaced && isDraining(peer))
+            || ((peer.role == .link || peer.isRemote) && ErrorCode.ofTheBus.contains(sent))
+            || (sent == .replaced && isDraining(peer))
         let code = isAllowed ? sent : .failed
         // Without `ran`, only these two codes say that the handler never started.
         let ran: BusError.Ran =
@@ -224,11 +228,11 @@ extension BusCore {
         if call.pointee.state == .inside { renewOwnCalls(of: call) }
         guard call.pointee.state == .sent, let callee = call.pointee.callee?.takeUnretainedValue() else { return }
         guard call.pointee.stream.owed == 0,
-            fits(HeaderWriter.overhead / 4 + header.trace.count + header.meta.count, callee)
+            fits(HeaderWriter.overhead / 4 + header.trace.count + header.meta.count, callee.line)
         else {
             // The queue is full: the credit is added up, and sent when there is room.
             call.pointee.stream.owed += added
-            callee.setOwesCredit(true)
+            callee.line.setOwesCredit(true)
             return
         }
         writeCredit(call, header.credit, to: callee, header.trace, header.meta)
@@ -238,8 +242,9 @@ extension BusCore {
         _ call: CallPointer, _ credit: UInt64, to callee: Peer, _ trace: UnsafeRawBufferPointer = .none,
         _ meta: UnsafeRawBufferPointer = .none
     ) {
-        queue(.credit, to: callee, room: trace.count + meta.count, body: .none, isAnswer: false) { writer in
+        queue(.credit, to: callee.line, room: trace.count + meta.count, body: .none, isAnswer: false) { writer in
             writer.integer("id", call.pointee.id)
+            if callee.isRemote { nameCaller(of: call, to: &writer) }
             writer.integer("credit", credit)
             writer.passOn(trace, meta)
         }
@@ -257,15 +262,22 @@ extension BusCore {
         }
     }
 
-    /// Sends a callee the credit that had no room in its queue.
-    func sendOwedCredit(_ callee: Peer) {
-        callee.setOwesCredit(false)
+    /// Sends the credit that had no room in a connection's queue.
+    func sendOwedCredit(over connection: Peer) {
+        connection.setOwesCredit(false)
+        guard connection.role == .node else { return sendOwedCredit(connection) }
+        for peer in nodes.find(connection)?.peers.sorted(by: { $0.key < $1.key }).map(\.value) ?? [] {
+            sendOwedCredit(peer)
+        }
+    }
+
+    private func sendOwedCredit(_ callee: Peer) {
         var next = callee.firstServed
         while let call = next {
             next = call.pointee.served.next
             guard call.pointee.stream.owed > 0 else { continue }
-            guard fits(HeaderWriter.overhead / 4, callee) else {
-                callee.setOwesCredit(true)
+            guard fits(HeaderWriter.overhead / 4, callee.line) else {
+                callee.line.setOwesCredit(true)
                 return
             }
             writeCredit(call, call.pointee.stream.owed, to: callee)

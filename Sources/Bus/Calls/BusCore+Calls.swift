@@ -176,11 +176,13 @@ extension BusCore {
         callee.addServed(call)
         if monitors.isOn { monitorDelivered(call, request, to: callee) }
         let remaining = remaining(call)
-        let from = call.pointee.caller!._withUnsafeGuaranteedRef { $0.from }  // because a call has a caller
+        // because a call has a caller
+        let (from, node) = call.pointee.caller!._withUnsafeGuaranteedRef { ($0.from, $0.node) }
         call.pointee.end = queue(.call, to: callee, room: room, body: body, isAnswer: false) { writer in
             writer.integer("id", call.pointee.id)
             writer.name("to", request.to)
             writer.name("from", from)
+            if node.count > 0 { writer.name("node", node) }
             if request.url.count > 0 { writer.string("url", request.url) }
             writer.integer("deadline", remaining)
             writer.integer("credit", call.pointee.stream.credit)

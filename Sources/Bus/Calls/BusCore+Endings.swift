@@ -50,7 +50,7 @@ extension BusCore {
             } else if takeBack(call, from: callee) {
                 error.ran = .no
             } else {
-                writeCancel(callee, id: call.pointee.id, trace: trace, meta: meta)
+                writeCancel(callee, call, trace: trace, meta: meta)
             }
         } else {
             // It wasn't delivered itself, but other peers may have been called for it.
@@ -71,9 +71,10 @@ extension BusCore {
     /// queue of a callee whose session has ended is already dropped.
     /// - Returns: false if the request has begun to be written.
     func takeBack(_ call: CallPointer, from callee: Peer) -> Bool {
-        if callee.isOpen, callee.outbox.written < call.pointee.end { host.write(to: callee) }
+        let line = callee.line
+        if callee.isOpen, line.outbox.written < call.pointee.end { host.write(to: line) }
         return callee.isOpen
-            ? callee.outbox.remove(endingAt: call.pointee.end) : !mayArrive(call, at: callee)
+            ? line.outbox.remove(endingAt: call.pointee.end) : !mayArrive(call, at: callee)
     }
 
     /// Ends a request whose callee's session has ended.
@@ -87,7 +88,8 @@ extension BusCore {
     /// that was partly written is completed if the bus ended the connection, but not if the peer
     /// closed it.
     func mayArrive(_ call: CallPointer, at callee: Peer) -> Bool {
-        callee.life == .closed
+        if let remote = callee as? RemotePeer { return remote.mayHaveGot(call.pointee.end) }
+        return callee.life == .closed
             ? callee.outbox.written >= call.pointee.end : callee.outbox.hasBegun(endingAt: call.pointee.end)
     }
 

@@ -112,6 +112,7 @@ extension BusCore {
     func hold(
         _ request: Request, _ header: borrowing Header, for owner: ModuleRecord, from peer: Peer
     ) throws(BusError) -> CallPointer {
+        if isElsewhere(owner) { return try sendAway(request, header, to: owner, from: peer) }
         var facts = facts(of: request, owner, from: peer)
         facts.startStep = startStep(header, of: peer)
         try facts.check(.node ... .start)

@@ -49,15 +49,19 @@ struct LiveFacts: MessageFacts {
 
     /// `Interface/action`, as its owner sees it.
     var action: String { "\(interface?.name ?? "")/\(name.text)" }
-    var reach: Reach? { core.table.node == nil ? nil : owner.flatMap(core.reach) }
+    var reach: Reach? { owner.flatMap(core.reach) }
     var isQuarantined: Bool? { quarantine != nil }
     var quarantine: ActionDeaths.Entry? { owner.flatMap { core.quarantine($0, action) } }
 
     var presence: Presence? {
-        owner.map { $0.isReady && $0.peer != nil ? .ready : core.canBeWaitedFor($0) ? .expected : .absent }
+        if let owner, core.isElsewhere(owner) {
+            return owner.remotes.isEmpty ? .absent : owner.remotes.contains(where: \.isReady) ? .ready : .expected
+        }
+        return owner.map { $0.isReady && $0.peer != nil ? .ready : core.canBeWaitedFor($0) ? .expected : .absent }
     }
     var startsLater: Bool {
-        guard let module = peer.module, let owner else { return false }
+        // Each node starts by itself.
+        guard let module = peer.module, let owner, !core.isElsewhere(owner) else { return false }
         return ModuleTable.startsBefore(module, owner)
     }
 
@@ -107,6 +111,7 @@ extension LiveFacts {
         case .unknownInterface: return core.unknownInterface(wanted).message
         case .launcher: return launchersMessage
         case .otherApp: return "\(from) may only open this app's public URLs"
+        case .nodeLink: return "the link may call only bus"
         case .skipInOpen: return "an open said auth: skip: only calls may"
         case .untrusted:
             return "\(from) said auth: skip, and its row isn't trusted"

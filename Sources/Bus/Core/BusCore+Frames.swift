@@ -25,11 +25,17 @@ extension BusCore {
             try scanner.scan(frame.header, into: &header)
             if frame.body.count >= Outbox.largeBody { turn.hold(frame.body) }
             if peer.isOpen {
-                if monitors.isOn { handleMonitored(header, frame, of: peer) } else { handle(header, frame, of: peer) }
+                if peer.role == .node {
+                    handle(fromNode: &header, frame, of: peer)
+                } else if monitors.isOn {
+                    handleMonitored(header, frame, of: peer)
+                } else {
+                    handle(header, frame, of: peer)
+                }
             } else {
                 greet(header, frame.body, of: peer)
                 // Before hello is answered the limits are lower (`helloLimits`).
-                if peer.isOpen { assembler.limits = frameLimits }
+                if peer.isOpen { assembler.limits = peer.role == .node ? nodeLimits : frameLimits }
             }
             if frame.body.count >= Outbox.largeBody { turn.letGo() }
             guard turn.isInterrupted else { continue }

@@ -18,14 +18,15 @@ extension BusCore {
 
     /// Queues an error, without an id if `id` is 0. The bus's own answers always fit.
     func writeError(_ peer: Peer, id: UInt64, _ error: BusError) {
-        guard peer.life != .closed else { return }
+        let line = peer.line
+        guard line.life != .closed else { return }
         statistics.countError(error.code)
         let error = (peer.role == .app ? error.toldOutside(table.app) : error).shortened(to: longestMessage)
         if monitors.isOn { monitorOwnError(error, id, to: peer) }
         // Escaping turns one byte into up to 6.
         let room = (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
         _ = error.body.withUnsafeBytes { body in
-            queue(.error, to: peer, room: room, body: body, isAnswer: true) { writer in
+            queue(.error, to: line, room: room, body: body, isAnswer: true) { writer in
                 if id != 0 { writer.integer("id", id) }
                 writer.string("code", error.code.rawValue)
                 writer.string("message", error.message)
@@ -42,7 +43,7 @@ extension BusCore {
         statistics.replies += 1
         body.withUnsafeBytes { body in
             if monitors.isOn { monitorOwnReply(body, to: peer) }
-            queue(.reply, to: peer, room: 0, body: body, isAnswer: true) { writer in
+            queue(.reply, to: peer.line, room: 0, body: body, isAnswer: true) { writer in
                 writer.integer("id", id)
                 if more { writer.boolean("more", true) }
             }
@@ -95,11 +96,13 @@ extension BusCore {
     }
 
     func writeCancel(
-        _ peer: Peer, id: UInt64, trace: UnsafeRawBufferPointer = .none, meta: UnsafeRawBufferPointer = .none
+        _ peer: Peer, _ call: CallPointer, trace: UnsafeRawBufferPointer = .none,
+        meta: UnsafeRawBufferPointer = .none
     ) {
         guard peer.isOpen else { return }
-        queue(.cancel, to: peer, room: trace.count + meta.count, body: .none, isAnswer: false) { writer in
-            writer.integer("id", id)
+        queue(.cancel, to: peer.line, room: trace.count + meta.count, body: .none, isAnswer: false) { writer in
+            writer.integer("id", call.pointee.id)
+            if peer.isRemote { nameCaller(of: call, to: &writer) }
             writer.passOn(trace, meta)
         }
     }

@@ -54,6 +54,8 @@ final class BusCore {
     var instances: InstanceTable
     var watches = WatchList()
     var links = LinkTable()
+    @exclusivity(unchecked)  // because it is used for each broadcast, on one thread
+    var nodes: NodeTable
     @exclusivity(unchecked)  // the same
     var monitors = MonitorTable()
 
@@ -83,10 +85,10 @@ final class BusCore {
         connections = ConnectionTable()
         calls = CallTable(now: time / 1_000_000)
         instances = InstanceTable()
+        nodes = NodeTable(table)
+        observations.keepsChanges = !nodes.isEmpty
         modules = ModuleTable(table)
-        let node = table.node
-        start = AppStart(
-            StartBarrier(groups: Self.eagerGroups(modules.rows.filter { $0.row?.isAway(from: node) != true })))
+        start = AppStart(StartBarrier(groups: Self.eagerGroups(modules.rows)))
         declareInterfaces()
         declareURLs()
         for module in modules.rows { updateMailbox(module) }
@@ -110,6 +112,9 @@ final class BusCore {
         let earliest = state.calls.lazy.filter(\.hasTimer).map(\.deadline.expiry).min() ?? .max
         calls = CallTable(generations: state.generations, now: min(time / 1_000_000, max(earliest, 1) - 1))
         instances = InstanceTable(next: state.next.instance)
+        nodes = NodeTable(table)
+        nodes.take(state.linkVouch)
+        observations.keepsChanges = !nodes.isEmpty
         modules = ModuleTable(resuming: records, next: state.next.module)
         start = state.start
         statistics = state.statistics
@@ -163,7 +168,7 @@ final class BusCore {
 
     /// Whether any long work is unfinished.
     var hasIdleWork: Bool {
-        !work.isEmpty || watches.hasUnsent || monitors.turns.isUnderWay
+        !work.isEmpty || watches.hasUnsent || monitors.turns.isUnderWay || hasNewsForNodes
     }
 
     /// Does one batch of each kind of long work. Peers have their turns between batches.
@@ -181,6 +186,7 @@ final class BusCore {
         advanceSettings()
         advanceNotes()
         if watches.hasUnsent { feedWatches() }
+        if hasNewsForNodes { tellNodes() }
     }
 
     /// Does all remaining idle work at once, before a hand-over or the app's end. Only watches, and

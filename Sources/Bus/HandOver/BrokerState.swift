@@ -39,6 +39,9 @@ struct BrokerState: StatePart {
     /// The payloads that waiting frames and notices refer to, each once.
     var payloads: [WaitingBytes] = []
 
+    /// The launcher's word on the process that connects this bus with other nodes.
+    var linkVouch: LauncherWord.Vouch?
+
     /// Calls of `bus/handOver` that wait for the next program.
     var handOvers: [CallReferenceState] = []
     /// When the old program stopped serving, in nanoseconds.
@@ -74,6 +77,7 @@ struct BrokerState: StatePart {
         try file(21, &handOvers)
         try file(22, &begunAt)
         try file(23, &nonce)
+        try file(24, &linkVouch)
     }
 }
 
@@ -224,7 +228,7 @@ extension BrokerState {
             guard let row = (state.isRemoved ? removed : rows)[state.name] else {
                 throw StateError("the table has no row \(state.name)")
             }
-            return ModuleRecord(row: row, number: state.number, place: state.place)
+            return ModuleRecord(row: row, number: state.number, place: state.place, on: table.node)
         }
     }
 

@@ -11,9 +11,11 @@ extension BusCore {
         var state = BrokerState()
         state.table = table.json().encoded()
         state.user = user
+        state.linkVouch = nodes.vouch
         captureModules(into: &state, &scope)
         // The roles that an earlier build doesn't know come first, so that each trial sees them.
-        let peers = connections.inOrder
+        // The link connects anew, with the bus that continues.
+        let peers = connections.inOrder.filter { $0.role != .node && $0.role != .nodeLink }
         let isOfApp = { (peer: Peer) in peer.role == .app || peer.role == .link }
         let inOrder = scope.isWhole ? peers : peers.filter(isOfApp) + peers.filter { !isOfApp($0) }
         state.peers = scope.some(inOrder).map { capture($0, &scope) }

@@ -24,6 +24,10 @@ extension BusCore {
         var facts = LiveFacts(
             core: self, kind: .call, peer: peer, owner: owner, interface: interface, required: name)
         try facts.check(.existence ... .owner)
+        try require(
+            !isElsewhere(owner), .unavailable,
+            "\(interface.name) belongs to \(owner.name), which runs on another node: instances are created on their own "
+                + "node only")
         var copy = HeldRequest.Copy()
         copy.trace = Array(asked.header.pointee.trace)
         copy.body = Self.written("params", in: asked.body)

@@ -9,6 +9,7 @@ extension BusCore {
     /// `pid` 0, which needs no token, no process is the module any more.
     func vouch(_ call: BusCall) throws(BusError) -> JSON {
         let reader = try call.params()
+        if try reader.bool("link") == true { return try vouchForLink(reader) }
         let module = try row(reader)
         guard let number = try reader.integer("pid"), let pid = Int32(exactly: number), pid >= 0 else {
             throw BusError(.badParams, "bus/vouch lacks \"pid\", a process's number, or 0 for none")
@@ -59,7 +60,7 @@ extension BusCore {
 
     /// Returns the process that a vouch is for. Without `startTicks` it is the one that has the
     /// number now.
-    private func process(_ pid: Int32, _ reader: MemberReader) throws(BusError) -> ProcessIdentity {
+    func process(_ pid: Int32, _ reader: MemberReader) throws(BusError) -> ProcessIdentity {
         guard let ticks = try reader.integer("startTicks") else { return host.process(pid) ?? .ended(pid) }
         try require(ticks >= 0, .badParams, "bus/vouch has \"startTicks\" \(ticks): say field 22 of /proc/\(pid)/stat")
         return ProcessIdentity(pid: pid, startTicks: UInt64(ticks))

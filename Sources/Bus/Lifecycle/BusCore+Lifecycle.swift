@@ -5,7 +5,9 @@ extension BusCore {
     /// Returns the numbers of the eager rows in start order, those of equal level and priority in
     /// one group.
     static func eagerGroups(_ rows: [ModuleRecord]) -> [[Int]] {
-        groups(rows.filter { $0.start == .eager }.sorted(by: ModuleTable.startsBefore)).map { $0.map(\.number) }
+        groups(rows.filter { $0.start == .eager && !$0.isAway }.sorted(by: ModuleTable.startsBefore)).map {
+            $0.map(\.number)
+        }
     }
 
     static func reverseGroups(_ modules: [ModuleRecord]) -> [[ModuleRecord]] {
@@ -257,7 +259,7 @@ extension BusCore {
         // Only a launcher starts a retired module again.
         if module.peer != nil { return !module.isRetired || hasLauncher }
         guard hasLauncher, module.row != nil, stage == .running, module.history.startFailure.isEmpty,
-            !isUnreachable(module)
+            !isElsewhere(module)
         else { return false }
         switch module.said.verdict {
         case .starting, .restarting: return true
@@ -336,7 +338,7 @@ extension BusCore {
     }
 
     func unavailable(_ module: ModuleRecord) -> BusError {
-        if isUnreachable(module) { return unreachable(module) }
+        if isElsewhere(module) { return unreachable(module) }
         let why: String
         switch module.life {
         case .away(let absence) where absence.process == .failed:
@@ -371,6 +373,7 @@ extension BusCore {
     func changed(_ module: ModuleRecord, _ reason: String = "") {
         module.history.changed(reason, at: host.wallMicroseconds / 1_000)
         noteForWatches(module)
+        noteForNodes(module)
     }
 
     /// Sends the watches what is known of a row now.

@@ -13,7 +13,7 @@ extension BusCore {
         switch peer.role {
         case .module: return find(peer.module?.row?.opens)
         case .operator: return find(table.modules.flatMap(\.opens))
-        case .none, .launcher, .app, .link: return nil
+        case .none, .launcher, .app, .link, .nodeLink, .node: return nil
         }
     }
 

@@ -56,11 +56,6 @@ extension BusCore {
         return match
     }
 
-    /// Returns the depth that another app's broker gives an open.
-    private static func depth(_ header: borrowing Header) -> UInt32 {
-        header.members.contains(.depth) ? header.depth : 1
-    }
-
     /// Continues the chain of another app's open.
     func takeDepth(of call: CallPointer, _ header: borrowing Header, from peer: Peer) {
         if peer.role == .app { call.pointee.depth = Self.depth(header) }

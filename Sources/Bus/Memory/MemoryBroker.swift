@@ -307,6 +307,7 @@ package final class MemoryBroker {
     func capture() -> BrokerState {
         eventBegins()
         bus.finishIdleWork()
+        bus.endNodes("its broker was replaced")
         settle()
         var scope = CaptureScope.whole
         var state = bus.capture(&scope)

@@ -20,6 +20,10 @@ final class ModuleRecord {
     private(set) var rank: Int
     /// Whether a reload removed its row. The bus keeps it until its session has ended.
     private(set) var isRemoved = false
+    /// Whether its row is placed on other nodes only.
+    private(set) var isAway = false
+    /// The peers that stand for it on the nodes that are up, if it is away.
+    private(set) var remotes: [RemotePeer] = []
     private(set) var declared = Declared()
 
     /// The session that serves it; nil if there is none.
@@ -58,13 +62,14 @@ final class ModuleRecord {
         var emits: Set<String> = []
     }
 
-    init(row: AppTable.Row, number: Int, place: Int) {
+    /// - Parameter node: this node; nil for an app of one machine.
+    init(row: AppTable.Row, number: Int, place: Int, on node: String?) {
         name = row.name
         nameBytes = Array(row.name.utf8)
         self.number = number
         self.place = place
         rank = row.rank
-        take(row, place: place)
+        take(row, place: place, on: node)
     }
 
     /// Creates the record of a guest.
@@ -77,9 +82,10 @@ final class ModuleRecord {
     }
 
     /// Puts a row in force. Its level takes effect only if there is no session.
-    func take(_ row: AppTable.Row, place: Int) {
+    func take(_ row: AppTable.Row, place: Int, on node: String?) {
         if let before = self.row?.secrets, before != row.secrets { formerSecrets = before }
         self.row = row
+        isAway = row.isAway(from: node)
         self.place = place
         isRemoved = false
         if peer == nil { rank = row.rank }
@@ -95,6 +101,9 @@ final class ModuleRecord {
                 isPublic: mapping.isPublic)
         }
     }
+
+    func add(remote peer: RemotePeer) { remotes.append(peer) }
+    func remove(remote peer: RemotePeer) { remotes.removeAll { $0 === peer } }
 
     /// Notes that its row was removed.
     func lostRow() { isRemoved = true }

@@ -13,7 +13,7 @@ struct ModuleTable: ~Copyable {
     private(set) var nextNumber = 0
 
     init(_ table: AppTable) {
-        _ = take(table.modules)
+        _ = take(table.modules, on: table.node)
     }
 
     /// Continues with the records of the previous program's bus, in their order.
@@ -29,16 +29,17 @@ struct ModuleTable: ~Copyable {
     func find(_ name: String) -> ModuleRecord? { byName.find(name) }
 
     /// Puts new rows in force. No guest has the name of one of them.
+    /// - Parameter node: this node; nil for an app of one machine.
     /// - Returns: the modules whose row was removed.
-    mutating func take(_ new: [AppTable.Row]) -> [ModuleRecord] {
+    mutating func take(_ new: [AppTable.Row], on node: String?) -> [ModuleRecord] {
         var old = rows
         rows = []
         for (place, row) in new.enumerated() {
             if let index = old.firstIndex(where: { $0.name == row.name }) {
                 rows.append(old.remove(at: index))
-                rows[place].take(row, place: place)
+                rows[place].take(row, place: place, on: node)
             } else {
-                let record = ModuleRecord(row: row, number: nextNumber, place: place)
+                let record = ModuleRecord(row: row, number: nextNumber, place: place, on: node)
                 nextNumber += 1
                 byName.set(row.name, record)
                 rows.append(record)

@@ -1,41 +1,280 @@
 import StrataCore
 
-/// Rows whose modules run on other nodes.
+/// The other nodes of the app: their connections, what they are told of this one, and what they say
+/// of themselves.
 extension BusCore {
-    /// Whether a module runs on other nodes alone.
-    func isAway(_ module: ModuleRecord) -> Bool {
-        table.node != nil && module.row?.isAway(from: table.node) == true
+    /// The bytes by which a frame between two brokers may exceed the limits: what the first adds to
+    /// a frame of the largest size.
+    static let nodeFrameExcess: UInt32 = 1 << 10
+
+    /// The limits of a frame from another node.
+    var nodeLimits: FrameLimits {
+        FrameLimits(
+            frame: frameLimits.frame + Self.nodeFrameExcess, header: frameLimits.header + Self.nodeFrameExcess)
     }
 
-    /// Whether a module runs on other nodes alone, and none of them is connected. One whose row has
-    /// just moved away still has its session here for a moment.
-    func isUnreachable(_ module: ModuleRecord) -> Bool { module.peer == nil && isAway(module) }
+    // MARK: hello
 
-    /// Whether a request gets to its owner's node; nil if that is this one.
-    func reach(_ owner: ModuleRecord) -> Reach? { isUnreachable(owner) ? .disconnected : nil }
-
-    /// Returns the refusal of a request to a module whose node isn't connected.
-    func unreachable(_ module: ModuleRecord) -> BusError {
-        let nodes = nodes(of: module)
-        let place =
-            nodes.count == 1
-            ? "the node \(nodes[0]), which isn't connected"
-            : "the nodes \(nodes.joined(separator: ", ")), none of which is connected"
-        return BusError(.unavailable, "\(module.name) is on \(place)")
+    /// Admits the process that carries bytes to the other nodes.
+    func admitLink(_ peer: Peer, _ hello: Hello, _ id: UInt64) throws(BusError) {
+        try checkLink(peer, hello)
+        try require(nodes.link == nil, .nameTaken, "the link is connected already: there is one at a time")
+        register(peer, as: .nodeLink)
+        nodes.take(peer)
+        writeReply(
+            peer, id: id,
+            [
+                "app": .string(table.app), "node": .string(table.node ?? ""), "nodes": JSON(nodes.nodes.map(\.name)),
+            ])
     }
 
-    // MARK: listings
-
-    /// Returns the nodes that a module's state is about: this one, or those on which an away row
-    /// runs; empty if the app has no nodes.
-    func nodes(of module: ModuleRecord) -> [String] {
-        guard let node = table.node else { return [] }
-        guard isAway(module), case .on(let nodes)? = module.row?.placement else { return [node] }
-        return nodes
+    /// Admits a connection to another node's broker. After the answer, all its bytes are the stream.
+    func admitNode(_ name: String, _ peer: Peer, _ hello: Hello, _ id: UInt64) throws(BusError) {
+        try checkLink(peer, hello)
+        try require(nodes.link != nil, .forbidden, "a node's connection came before the link's: say hello as the link")
+        guard let node = nodes.find(name) else {
+            let hint = didYouMean(name, nodes.nodes.map(\.name), else: "add it to nodes in the manifest")
+            throw BusError(.unknownModule, "no other node is named \(name): \(hint)")
+        }
+        try require(
+            !node.life.isConnected, .nameTaken, "\(name) is connected already: tell bus/nodeLost of it first")
+        peer.setOtherApp(name)
+        register(peer, as: .node)
+        writeReply(peer, id: id, ["app": .string(table.app), "node": .string(table.node ?? "")])
+        node.connected(peer, streamStart: peer.outbox.end, at: host.wallMicroseconds)
+        tellNodes()
+        for body in NodeFrame.bodies(NodeFacts(table), nodes.told, of: table.node ?? "") { tell(node, body) }
     }
 
-    /// Returns the word for a module's state.
-    func stateWord(of module: ModuleRecord) -> String {
-        isUnreachable(module) ? "unreachable" : module.life.word
+    /// Checks that a peer is the process that the launcher vouches for as the link.
+    private func checkLink(_ peer: Peer, _ hello: Hello) throws(BusError) {
+        try require(!nodes.isEmpty, .forbidden, "\(table.app) runs on one machine: its manifest has no nodes")
+        guard let vouch = nodes.vouch, host.isAlive(vouch.process), isOf(peer, vouch.process),
+            hello.token == vouch.token
+        else {
+            throw BusError(
+                .forbidden,
+                "process \(peer.credentials.pid) said it is the link, and the launcher doesn't vouch for it: strata up "
+                    + "starts the link")
+        }
+    }
+
+    /// Handles the launcher's `vouch {"link": true, "token", "pid", "startTicks"?}`; with `pid` 0, no
+    /// process is the link any more.
+    func vouchForLink(_ reader: MemberReader) throws(BusError) -> JSON {
+        guard let pid = try reader.integer("pid").flatMap({ Int32(exactly: $0) }), pid >= 0 else {
+            throw BusError(.badParams, "bus/vouch lacks \"pid\", a process's number, or 0 for none")
+        }
+        let vouch =
+            pid == 0
+            ? nil
+            : LauncherWord.Vouch(
+                token: try reader.required("token"), process: try process(pid, reader), isByHand: false, spawnedAt: nil)
+        nodes.take(vouch)
+        let error = BusError(.shuttingDown, "the launcher vouches for another process as the link now")
+        for peer in connections.inOrder where (peer.role == .nodeLink || peer.role == .node) && peer.isOpen {
+            if vouch.map({ isOf(peer, $0.process) }) != true { end(peer, error) }
+        }
+        return .object([])
+    }
+
+    // MARK: What the nodes are told
+
+    /// Notes that a module's readiness may have changed.
+    func noteForNodes(_ module: ModuleRecord) {
+        if !nodes.isEmpty, module.row != nil, !module.isAway { nodes.mayHaveChanged(row: module.name) }
+    }
+
+    /// Whether nodes may have to be told of changes.
+    var hasNewsForNodes: Bool { !nodes.isEmpty && (nodes.hasChanges || observations.hasChanges) }
+
+    /// Tells the nodes that are up what has changed here.
+    func tellNodes() {
+        guard !nodes.isEmpty else { return }
+        nodes.mayHaveChanged(observations.takeChanges())
+        let changes = nodes.takeChanges()
+        let old = nodes.told
+        for name in changes.rows {
+            let isReady = modules.find(name).map { !$0.isRemoved && $0.isReady && $0.peer != nil } ?? false
+            if isReady { nodes.told.ready.insert(name) } else { nodes.told.ready.remove(name) }
+        }
+        var names = changes.names
+        // A name that an adapter gives to a broadcast is observed through the broadcast's own.
+        if adapters.hasNotices { names += changes.names.flatMap { adapters.originals(of: $0) } }
+        for name in names { nodes.told.observed[name] = observedRank(of: name) }
+        guard nodes.told != old else { return }
+        let bodies = NodeFrame.bodies(from: old, to: nodes.told)
+        for node in nodes.nodes where node.life == .joining || node.life == .up {
+            for body in bodies { tell(node, body) }
+        }
+    }
+
+    /// Returns the latest rank that observes a name here; nil if nobody does.
+    private func observedRank(of name: [UInt8]) -> Int? {
+        let aliases = adapters.hasNotices ? adapters.noticeAliases(Request.Bytes.text(name)).map(\.name) : []
+        return ([name] + aliases).compactMap { name in
+            name.withUnsafeBytes { observations.find($0)?.latestRank }
+        }.max()
+    }
+
+    /// Tells the nodes what the rows say now, after a reload.
+    func tellNodesOfRows() {
+        guard !nodes.isEmpty else { return }
+        let facts = NodeFacts(table)
+        let bodies = NodeFrame.bodies(rows: facts.rows)
+        for node in nodes.nodes where node.life == .joining || node.life == .up {
+            for body in bodies { tell(node, body) }
+            compareRows(node, facts)
+        }
+    }
+
+    private func tell(_ node: Node, _ body: [UInt8]) {
+        guard let peer = node.connection, peer.isOpen else { return }
+        // Without these frames the other broker would be wrong about this one, so they always fit.
+        var writer = HeaderWriter(
+            peer.outbox.reserve(HeaderWriter.overhead + body.count), opening: "{\"kind\":\"node\"")
+        let count = body.withUnsafeBytes { writer.end(body: $0) }
+        peer.outbox.commit(inlineCount: count, isAnswer: false)
+        wrote(to: peer)
+    }
+
+    // MARK: What a node says
+
+    /// Takes a frame of kind `node`.
+    func take(_ body: UnsafeRawBufferPointer, from node: Node) throws(BusError) {
+        // Reading it may take long, so the turn's time is checked.
+        turn.interrupt()
+        let frame = try NodeFrame(body)
+        if let facts = frame.facts {
+            try require(node.life == .joining, .badFrame, "a node began its table twice")
+            try require(
+                frame.version == 1, .badVersion,
+                "\(node.name) speaks version \(frame.version) of this conversation, and this broker speaks 1")
+            try require(
+                frame.node == node.name, .badParams,
+                "the connection to \(node.name) leads to a node that says it is \(frame.node)")
+            node.facts = facts
+        }
+        try take(frame, from: node)
+        switch node.life {
+        case .joining where !frame.more: join(node, NodeFacts(table))
+        case .up: if !frame.rows.isEmpty { compareRows(node, NodeFacts(table)) }
+        case .never, .joining, .mismatch, .lost: break
+        }
+    }
+
+    private func take(_ frame: NodeFrame, from node: Node) throws(BusError) {
+        for row in frame.rows { node.facts.rows[row.key] = row.value }
+        try require(
+            node.facts.rows.count <= Self.mostRows, .tooLarge, "\(node.name) has over \(Self.mostRows) rows")
+        for name in frame.unobserves { node.observed[Array(name.utf8)] = nil }
+        // A node observes no later than its own modules may.
+        let latest = latestRank(on: node)
+        for (name, rank) in frame.observes where name.utf8.count <= 256 {
+            node.observed[Array(name.utf8), default: .init(rank: rank)].rank = min(rank, latest)
+        }
+        try require(
+            node.observed.count <= Self.mostObserved, .overloaded,
+            "\(node.name) observes over \(Self.mostObserved) names")
+        for name in frame.ready where modules.find(name)?.row?.placement.includes(node.name) == true {
+            node.ready.insert(name)
+        }
+        node.ready.subtract(frame.unready)
+    }
+
+    /// The most rows that one node may have, and the most names that it may observe.
+    private static let (mostRows, mostObserved) = (16_384, 65_536)
+
+    private func latestRank(on node: Node) -> Int {
+        modules.rows.lazy.filter { $0.row?.placement.includes(node.name) == true }.map(\.rank).max() ?? 0
+    }
+
+    /// Puts a node in force whose table has come whole, if it is the same app's.
+    private func join(_ node: Node, _ own: NodeFacts) {
+        let difference = own.difference(from: node.facts)
+        node.judged(difference, at: host.wallMicroseconds)
+        guard difference == nil else { return }
+        for module in modules.rows where module.row?.placement.includes(node.name) == true {
+            represent(module, of: node)
+        }
+        let operators = RemotePeer(node, over: node.connection!, pool)  // because a node that joins is connected
+        operators.identify(as: .operator, nil, rank: 0)
+        operators.take(.admitted)
+        node.add(operators, "operator")
+        compareRows(node, own)
+        emit("app.nodeBack", about: ["node": .string(node.name)])
+    }
+
+    /// Makes the peer that stands for a row of a node.
+    private func represent(_ module: ModuleRecord, of node: Node) {
+        guard let connection = node.connection, node.peers[module.name] == nil else { return }
+        let peer = RemotePeer(node, over: connection, pool)
+        peer.identify(as: .module, module, rank: module.rank)
+        peer.take(.admitted)
+        node.add(peer, module.name)
+        if module.isAway { module.add(remote: peer) }
+    }
+
+    /// Compares the rows' facts, which decide where a message for a row goes.
+    private func compareRows(_ node: Node, _ own: NodeFacts) {
+        node.mismatched = [:]
+        for (name, row) in own.rows {
+            if let difference = row.difference(from: node.facts.rows[name]) {
+                node.mismatched[name] = "\(node.name) has another row \(name): \(difference)"
+            }
+        }
+    }
+
+    // MARK: The end
+
+    /// Handles the link's `nodeLost {"node", "sent", "reason"}`: the other node can't be reached any
+    /// more, and `sent` bytes of its stream may have reached it.
+    func nodeLost(_ call: BusCall) throws(BusError) -> JSON {
+        let reader = try call.params()
+        let name = try reader.required("node")
+        guard let node = nodes.find(name) else { throw BusError(.badParams, "no other node is named \(name)") }
+        guard let sent = try reader.integer("sent"), sent >= 0 else {
+            throw BusError(.badParams, "bus/nodeLost lacks \"sent\", the bytes of the node's stream that were sent")
+        }
+        let reason = try reader.string("reason") ?? ""
+        guard let connection = node.connection else { return .object([]) }
+        end(node, sent: UInt64(sent), reason)
+        event.add(.close(connection))
+        return .object([])
+    }
+
+    /// Handles the end of a node's connection, or of the link's.
+    func nodeConnectionEnded(_ peer: Peer, _ reason: String) {
+        if nodes.link === peer { nodes.take(Peer?.none) }
+        guard let node = nodes.find(peer) else { return }
+        end(
+            node, sent: nil,
+            reason == "closed" ? "the link closed the connection" : "this broker ended it with \(reason)")
+    }
+
+    /// Ends what a node's modules had open here, and what was open at them.
+    private func end(_ node: Node, sent: UInt64?, _ reason: String) {
+        let wasUp = node.life == .up
+        node.wasLost(having: sent)
+        let error = BusError(.died, "the node \(node.name) was lost: \(reason)", ran: .maybe)
+        // The requests end before the connection is forgotten, which knows what was written.
+        let peers = node.peers.sorted { $0.key < $1.key }.map(\.value)
+        for peer in peers {
+            peer.take(.closed)
+            peer.module?.remove(remote: peer)
+            endRequests(of: peer, error)
+        }
+        for peer in node.ended(reason, at: host.wallMicroseconds) { connections.keepUntilRoundEnds(peer) }
+        if wasUp, stage == .running {
+            emit("app.nodeLost", about: ["node": .string(node.name), "reason": .string(reason)])
+        }
+    }
+
+    /// Ends all nodes' connections, which another program's bus doesn't continue.
+    func endNodes(_ reason: String) {
+        for peer in connections.inOrder where (peer.role == .node || peer.role == .nodeLink) && !peer.life.isOver {
+            if let node = nodes.find(peer) { end(node, sent: nil, reason) }
+            event.add(.close(peer))
+        }
     }
 }

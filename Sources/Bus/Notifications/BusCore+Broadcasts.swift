@@ -33,9 +33,11 @@ extension BusCore {
         }
         statistics.broadcasts += 1
         if monitors.isOn { monitorBroadcast(header, body, from: peer) }
-        let held = mailboxes.isEmpty ? 0 : box(header, aliases, body, from: peer, rank: rank)
+        // What another node's module broadcasts wakes no module here.
+        let held = mailboxes.isEmpty || peer.isRemote ? 0 : box(header, aliases, body, from: peer, rank: rank)
+        let nodes = self.nodes.isEmpty ? 0 : broadcastToNodes(header, body, from: peer, rank: rank)
         guard observers <= FanOut.mostAtOnce else {
-            beginFanOut([Array(header.name)] + aliases, header, body, from: peer, rank: rank, held: held)
+            beginFanOut([Array(header.name)] + aliases, header, body, from: peer, rank: rank, held: held, nodes: nodes)
             return
         }
         let payload = body.count < Outbox.largeBody ? nil : Payload(borrowing: body, reclaimer)
@@ -51,7 +53,13 @@ extension BusCore {
         }
         if let payload { queued(payload) }
         statistics.notices += UInt64(recipients)
-        if header.id != 0 { writeReply(peer, id: header.id, Array("{\"recipients\":\(recipients + held)}".utf8)) }
+        if header.id != 0 { answer(peer, header.id, recipients: recipients + held, nodes: nodes) }
+    }
+
+    /// Answers a broadcast that has a number.
+    func answer(_ peer: Peer, _ id: UInt64, recipients: Int, nodes: Int) {
+        let further = self.nodes.isEmpty ? "" : ",\"nodes\":\(nodes)"
+        writeReply(peer, id: id, Array("{\"recipients\":\(recipients)\(further)}".utf8))
     }
 
     @inline(never)
@@ -80,7 +88,8 @@ extension BusCore {
         levels.nameBytes[rank].withUnsafeBytes { level in
             let notice = Notice(
                 name: name, object: header.members.contains(.object) ? header.object : nil,
-                from: peer.from, level: level, via: "broadcast", trace: header.trace, meta: header.meta, body: body)
+                from: peer.from, node: peer.node, level: level, via: "broadcast", trace: header.trace,
+                meta: header.meta, body: body)
             return deliver(notice, payload, to: observed[...], rank: rank)
         }
     }
@@ -229,15 +238,17 @@ extension KeptNotice {
     func withNotice<Result>(_ name: [UInt8], _ use: (Notice) -> Result) -> Result {
         name.withUnsafeBytes { name in
             from.withUnsafeBytes { from in
-                level.withUnsafeBytes { level in
-                    (object ?? []).withUnsafeBytes { object in
-                        trace.withUnsafeBytes { trace in
-                            meta.withUnsafeBytes { meta in
-                                use(
-                                    Notice(
-                                        name: name, object: self.object == nil ? nil : object, from: from,
-                                        level: level, via: "broadcast", trace: trace, meta: meta,
-                                        body: body.bytes))
+                node.withUnsafeBytes { node in
+                    level.withUnsafeBytes { level in
+                        (object ?? []).withUnsafeBytes { object in
+                            trace.withUnsafeBytes { trace in
+                                meta.withUnsafeBytes { meta in
+                                    use(
+                                        Notice(
+                                            name: name, object: self.object == nil ? nil : object, from: from,
+                                            node: node, level: level, via: "broadcast", trace: trace, meta: meta,
+                                            body: body.bytes))
+                                }
                             }
                         }
                     }

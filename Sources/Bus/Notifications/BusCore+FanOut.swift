@@ -9,9 +9,10 @@ extension BusCore {
     /// - Parameters:
     ///   - names: the notification's name, and those that adapters give it.
     ///   - held: the number of observations for which it is held.
+    ///   - nodes: the number of nodes that it went on to.
     func beginFanOut(
         _ names: [[UInt8]], _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer, rank: Int,
-        held: Int
+        held: Int, nodes: Int
     ) {
         let sharesBody = body.count >= Outbox.largeBody
         let payload = sharesBody ? Payload(borrowing: body, reclaimer) : Payload(copying: body, reclaimer)
@@ -26,10 +27,10 @@ extension BusCore {
             FanOut(
                 sender: peer, id: header.id, rank: rank,
                 notice: KeptNotice(
-                    from: Array(peer.from), level: Array(level),
+                    from: Array(peer.from), node: Array(peer.node), level: Array(level),
                     object: header.members.contains(.object) ? Array(header.object) : nil, trace: Array(header.trace),
                     meta: Array(header.meta), body: payload),
-                sharesBody: sharesBody, walks: walks, recipients: held)
+                sharesBody: sharesBody, walks: walks, nodes: nodes, recipients: held)
         }
         work.begin(fanOut)
         awaitFanOut(peer)
@@ -37,8 +38,9 @@ extension BusCore {
 
     /// Stops reading a peer until the fan-out is done.
     func awaitFanOut(_ peer: Peer) {
-        peer.take(.paused(.idleWork))
-        work.wait(peer)
+        let line = peer.line
+        line.take(.paused(.idleWork))
+        work.wait(line)
     }
 
     /// Delivers the next batch.
@@ -68,7 +70,7 @@ extension BusCore {
     /// removed observations are freed.
     private func concluded(_ done: FanOut) {
         done.notice.body.letGo()
-        if done.id != 0 { writeReply(done.sender, id: done.id, Array("{\"recipients\":\(done.recipients)}".utf8)) }
+        if done.id != 0 { answer(done.sender, done.id, recipients: done.recipients, nodes: done.nodes) }
     }
 
     /// Resumes the peer that has waited the longest for a fan-out or a listing. Only one, because
@@ -106,6 +108,8 @@ struct FanOut {
     /// Whether the queues share the body instead of each having a copy.
     let sharesBody: Bool
     let walks: [Walk]
+    /// The number of nodes that it went on to.
+    let nodes: Int
 
     /// Where the next batch begins.
     private(set) var walk = 0

@@ -10,7 +10,7 @@ extension BusCore {
         guard let row = module.row else { return }
         var observed: [BoxedObservation] = []
         let takesAll = module.isReady && module.peer != nil && module.catchingUp != .notices
-        if !module.isRemoved, !isAway(module), !takesAll {
+        if !module.isRemoved, !module.isAway, !takesAll {
             var targets: Set<Observation.Target> = []
             for own in row.observes where module.peer == nil || row.wakes.contains(own.name) {
                 guard targets.insert(Observation.Target(own)).inserted else { continue }

@@ -56,7 +56,8 @@ extension BusCore {
         }
         level.withUnsafeBytes { level in
             let notice = Notice(
-                name: request.name, object: request.object, from: peer.from, level: level, via: "report",
+                name: request.name, object: request.object, from: peer.from, node: peer.node, level: level,
+                via: "report",
                 trace: request.trace, meta: request.meta, body: request.body)
             // All notices of a report are queued, or none. A body that isn't copied counts once.
             let count = notice.cost * matching.count
@@ -161,7 +162,7 @@ extension BusCore {
             if let callee = notice.pointee.callee?.takeUnretainedValue() {
                 if !takeBack(notice, from: callee) {
                     begun = true
-                    writeCancel(callee, id: notice.pointee.id)
+                    writeCancel(callee, notice)
                 }
             }
             release(notice, "its report was cancelled")

@@ -78,7 +78,7 @@ extension Notice {
     /// The most bytes that its texts may take in a header.
     var room: Int {
         HeaderWriter.room(name) + HeaderWriter.room(object ?? .none) + HeaderWriter.room(from)
-            + HeaderWriter.room(level) + trace.count + meta.count
+            + HeaderWriter.room(node) + HeaderWriter.room(level) + trace.count + meta.count
     }
 
     /// The size that counts against the limits of a queue.
@@ -94,8 +94,9 @@ extension Notice {
         writeTail(to: &writer)
     }
 
-    fileprivate func writeHead(to writer: inout HeaderWriter) {
+    func writeHead(to writer: inout HeaderWriter) {
         writer.name("from", from)
+        if node.count > 0 { writer.name("node", node) }
         // An operator has no level.
         if level.count > 0 { writer.string("level", level) }
         writer.string("name", name)

@@ -8,6 +8,9 @@ struct ObservationTable: ~Copyable {
         /// ones move to `spent`.
         fileprivate(set) var observations: [Unmanaged<Observation>] = []
 
+        /// The latest rank of an observer.
+        var latestRank: Int? { observations.lazy.map { $0._withUnsafeGuaranteedRef { $0.terms.rank } }.max() }
+
         deinit { for observation in observations { observation.release() } }
 
         /// Takes an observation out by binary search, because many may observe one name, and all of
@@ -27,10 +30,21 @@ struct ObservationTable: ~Copyable {
     private var nextPlace: UInt64 = 1
     /// The part of the current notice that all its observers share.
     var frame = NoticeFrame()
+    /// Whether it keeps the names of which an observation was added or removed, for other nodes.
+    var keepsChanges = false
+    private var changes: Set<[UInt8]> = []
+
+    var hasChanges: Bool { !changes.isEmpty }
+
+    mutating func takeChanges() -> Set<[UInt8]> {
+        defer { changes = [] }
+        return changes
+    }
 
     func find(_ name: UnsafeRawBufferPointer) -> List? { byName.find(name) }
 
     mutating func add(_ observation: Observation) {
+        if keepsChanges { changes.insert(observation.terms.target.name) }
         observation.terms.target.name.withUnsafeBytes { name in
             observation.isEnded = false
             observation.place = nextPlace
@@ -53,6 +67,7 @@ struct ObservationTable: ~Copyable {
     /// Removes an observation. It lives until `dropSpent`, because a walk over a list may still
     /// meet it.
     mutating func remove(_ observation: Observation) {
+        if keepsChanges { changes.insert(observation.terms.target.name) }
         observation.terms.target.name.withUnsafeBytes { name in
             guard let list = byName.find(name), let out = list.takeOut(observation) else { return }
             out.isEnded = true
@@ -161,15 +176,20 @@ final class Observation {
 /// object, because it may be held for many rows.
 final class KeptNotice {
     let from: [UInt8]
+    /// The sender's node; empty if it is this one.
+    let node: [UInt8]
     let level: [UInt8]
     let object: [UInt8]?
     let trace: [UInt8]
     let meta: [UInt8]
     let body: Payload
 
-    init(from: [UInt8], level: [UInt8], object: [UInt8]?, trace: [UInt8], meta: [UInt8], body: Payload) {
+    init(
+        from: [UInt8], node: [UInt8] = [], level: [UInt8], object: [UInt8]?, trace: [UInt8], meta: [UInt8],
+        body: Payload
+    ) {
         (self.from, self.level, self.object, self.trace, self.meta) = (from, level, object, trace, meta)
-        self.body = body
+        (self.node, self.body) = (node, body)
     }
 }
 
@@ -178,6 +198,8 @@ struct Notice {
     var name: UnsafeRawBufferPointer
     var object: UnsafeRawBufferPointer?
     var from: UnsafeRawBufferPointer
+    /// The sender's node; empty if it is this one.
+    var node = UnsafeRawBufferPointer.none
     var level: UnsafeRawBufferPointer
     var via: StaticString
     var trace: UnsafeRawBufferPointer

@@ -48,6 +48,8 @@ extension BusCore {
             peer.setOtherApp("app:\(name)")
             register(peer, as: .app, rank: table.openableBy?.rank ?? 0)
             answerApp(peer, id)
+        case .link: try admitLink(peer, hello, id)
+        case .node(let name): try admitNode(name, peer, hello, id)
         case .module(let name):
             try judgeModule(hello, name, id, of: peer)
         }
@@ -86,8 +88,11 @@ extension BusCore {
                 .unknownModule,
                 "the row of \(name) was removed from the manifest, and its process is ending: this one ends too")
         }
-        if let row, isUnreachable(row) {
-            throw BusError(.forbidden, "\(unreachable(row).message): start its module there")
+        if let row, row.isAway, row.peer == nil {
+            throw BusError(
+                .forbidden,
+                "\(name) is placed on \(nodes(of: row).joined(separator: " and ")), and this node is \(table.node ?? ""): "
+                    + "start it there, or change its node")
         }
         let offered = Dictionary(uniqueKeysWithValues: hello.offer.interfaces.map { ($0.name, $0) })
         try checkURLs(hello, offered, row)

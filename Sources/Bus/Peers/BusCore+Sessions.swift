@@ -13,7 +13,7 @@ extension BusCore {
     func hasRoom(_ peer: Peer) {
         guard peer.isOpen else { return }
         if peer.life == .open(.answersUnread), peer.outbox.pendingAnswers <= mostQueued { resume(peer) }
-        if peer.owesCredit { sendOwedCredit(peer) }
+        if peer.owesCredit { sendOwedCredit(over: peer) }
         continueCatchingUp(peer)
         if !watches.isEmpty { feedWatches() }
     }
@@ -28,6 +28,7 @@ extension BusCore {
         move(peer, .ended)
         if wasOpen { endSession(peer, reason: error.code.rawValue) }
         if peer.role == .link { linkEnded(peer, with: error) }
+        if wasOpen, peer.role == .node || peer.role == .nodeLink { nodeConnectionEnded(peer, error.code.rawValue) }
         if dropsQueued { peer.outbox.removeNotBegun() }
         writeError(peer, id: id, error)
         cancelAlarms(of: peer)
@@ -89,6 +90,7 @@ extension BusCore {
         cancelAlarms(of: peer)
         if wasOpen { endSession(peer, reason: reason) }
         if peer.role == .link { linkEnded(peer) }
+        if wasOpen, peer.role == .node || peer.role == .nodeLink { nodeConnectionEnded(peer, reason) }
         connections.remove(peer)
         if stage == .goodbye, connections.isEmpty { finish() }
     }
@@ -112,7 +114,7 @@ extension BusCore {
             death = self.death(of: module, peer)
         }
         endMade(by: peer)
-        endServed(by: peer, reason: reason)
+        endServed(by: peer, endingError(of: peer, reason))
         endInstances(of: peer)
         observations.removeAll(of: peer)
         peer.observations.removeAll()
@@ -129,9 +131,15 @@ extension BusCore {
         }
     }
 
-    private func endServed(by peer: Peer, reason: String) {
+    /// Ends what a module of a lost node had open here, and what was open at it.
+    func endRequests(of peer: RemotePeer, _ error: BusError) {
+        endMade(by: peer)
+        endServed(by: peer, error)
+    }
+
+    private func endServed(by peer: Peer, _ error: BusError) {
         guard peer.firstServed != nil else { return }
-        let ended = EndedCallee(peer: peer, error: endingError(of: peer, reason))
+        let ended = EndedCallee(peer: peer, error: error)
         var left = stage == .running ? mostServedAtOnce : .max
         guard peer.servedCount > left else { return endServed(ended, &left) }
         // What follows the end of the session depends on the bus's own calls.

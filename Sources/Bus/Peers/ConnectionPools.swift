@@ -34,7 +34,7 @@ struct ConnectionPools {
     }
 
     private static func isBounded(_ peer: Peer) -> Bool {
-        peer.role == .module || peer.role == .app || peer.role == .link
+        peer.role == .module || peer.role == .app || peer.role == .link || peer.role == .node
     }
 
     private static func pool(of peer: Peer) -> WritableKeyPath<ConnectionPools, ConnectionsByUser>? {

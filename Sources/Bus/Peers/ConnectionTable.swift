@@ -41,6 +41,9 @@ struct ConnectionTable {
         peers[peer.number] = nil
     }
 
+    /// Keeps a peer that is no connection until the round's end, like a closed one.
+    mutating func keepUntilRoundEnds(_ peer: Peer) { closed.append(peer) }
+
     /// Removes and returns all connections, because another bus continues with them.
     mutating func takeAll() -> [Peer] {
         defer { peers = [:] }

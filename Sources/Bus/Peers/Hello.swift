@@ -8,6 +8,9 @@ struct Hello {
         case `operator`, launcher
         /// The broker of another app, with the name that it gives.
         case app(String)
+        /// The process that connects this broker with other nodes, and its connection to one.
+        case link
+        case node(String)
     }
 
     var role: Role
@@ -72,6 +75,12 @@ struct Hello {
                     .badParams, "hello with the role app lacks \"app\", its app's name: 1 to 32 of a-z, 0-9 and -")
             }
             role = .app(name)
+        case ("link", nil): role = .link
+        case ("node", nil):
+            guard let name = try reader.string("node"), Name.isNode(name) else {
+                throw BusError(.badParams, "hello with the role node lacks \"node\", the other node's name")
+            }
+            role = .node(name)
         case (nil, let name?):
             try require(
                 Name.isModule(name) && !Name.isReserved(name), .badParams,

@@ -34,10 +34,18 @@ package class Peer {
     final private(set) var vouched: ProcessIdentity?
     /// A module's rank; 0 for an operator and the launcher, which have none.
     final private(set) var rank = 0
-    /// The other app whose broker it is, as `from` names it; empty unless the role is `app` or `link`.
+    /// The other app or node whose broker it is, as `from` names it; empty unless the role is `app`,
+    /// `link` or `node`.
     final private(set) var otherApp = ""
     /// Its name in `from`; empty before hello.
     final private(set) var from = UnsafeRawBufferPointer.none
+    /// The name of its node in `node`; empty for a peer of this one.
+    @exclusivity(unchecked)  // because it is looked at for each message, on one thread
+    final private(set) var node = UnsafeRawBufferPointer.none
+    /// The connection that carries its frames, if it is a module of another node; nil if it is a
+    /// connection itself. Unretained, because the node ends its modules' peers before its connection.
+    @exclusivity(unchecked)  // the same
+    final private(set) var carrier: Unmanaged<Peer>?
     final var observations = PeerObservations()
     final var instances = InstanceCounts()
     /// The bytes of its requests that wait for modules.
@@ -70,7 +78,10 @@ package class Peer {
         self.outbox = outbox
     }
 
-    deinit { from.deallocate() }
+    deinit {
+        from.deallocate()
+        node.deallocate()
+    }
 
     // MARK: Who it is
 
@@ -82,12 +93,28 @@ package class Peer {
         self.role = role
         self.module = module
         self.rank = rank
-        let name = role == .none ? "" : displayName
-        // Kept as bytes, because the headers of forwarded frames contain it.
+        from = Self.bytes(of: role == .none ? "" : name)
+    }
+
+    /// Makes it a peer of another node, whose frames that node's connection carries; before
+    /// `identify`.
+    final func belongs(to node: String, over carrier: Peer) {
+        self.node = Self.bytes(of: node)
+        self.carrier = .passUnretained(carrier)
+    }
+
+    /// Returns memory with a name, because the headers of forwarded frames contain it as bytes.
+    private static func bytes(of name: String) -> UnsafeRawBufferPointer {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: name.utf8.count, alignment: 8)
         memory.copyBytes(from: name.utf8)
-        from = UnsafeRawBufferPointer(memory)
+        return UnsafeRawBufferPointer(memory)
     }
+
+    /// The connection that carries its frames.
+    final var line: Peer { carrier?.takeUnretainedValue() ?? self }
+
+    /// Whether it is a peer of another node.
+    final var isRemote: Bool { carrier != nil }
 
     /// Sets the other app whose broker it is, before `identify`.
     final func setOtherApp(_ name: String) { otherApp = name }
@@ -96,13 +123,17 @@ package class Peer {
     final func noteVouch(_ process: ProcessIdentity) { vouched = process }
 
     /// How messages name it.
-    final var displayName: String {
+    final var displayName: String { node.isEmpty ? name : "\(name)@\(node.text)" }
+
+    /// Its name on its own node.
+    private var name: String {
         switch role {
         case .none: "a connection without hello (pid \(credentials.pid))"
         case .module: module?.name ?? "a module"
         case .operator: "operator"
         case .launcher: "launcher"
-        case .app, .link: otherApp
+        case .nodeLink: "link"
+        case .app, .link, .node: otherApp
         }
     }
 

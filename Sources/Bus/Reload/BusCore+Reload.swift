@@ -68,7 +68,7 @@ extension BusCore {
         // Before the rows change, because it needs their old mappings.
         withdrawURLs()
         take(policyOf: new)
-        let removed = modules.take(new.modules)
+        let removed = modules.take(new.modules, on: new.node)
         declareInterfaces()
         declareURLs()
         takeAwayFromSuccessors()
@@ -79,6 +79,7 @@ extension BusCore {
         noteAllRequired()
         settingsMayHaveChanged()
         turnMayHaveChanged()
+        tellNodesOfRows()
     }
 
     /// Handles the launcher's `reloaded`: whether the table of its last answer is in force. Only
@@ -92,7 +93,7 @@ extension BusCore {
 
     /// Puts a row in force that is new or that stayed.
     private func takeRow(_ module: ModuleRecord, _ old: AppTable) {
-        if module.start != .eager || isAway(module) { start.leave(module.number) }
+        if module.start != .eager || module.isAway { start.leave(module.number) }
         updateMailbox(module)
         let before = old.modules.first { $0.name == module.name }
         if let successor = module.successor { observeAnew(module, successor.peer, before) }

@@ -31,9 +31,14 @@ public class TestBus {
     ///   - executable: the path of `strata-broker`; nil runs the broker in this process.
     ///   - isLaunched: whether a broker in this process waits for this process as its launcher. A
     ///     broker that a launcher has started does so.
-    public init(_ table: AppTable, executable: String? = nil, isLaunched: Bool = false) throws {
+    public convenience init(_ table: AppTable, executable: String? = nil, isLaunched: Bool = false) throws {
+        try self.init(table, executable: executable, isLaunched: isLaunched, PeerGroup())
+    }
+
+    /// Does the same for a bus whose peers are read together with those of other buses.
+    init(_ table: AppTable, executable: String? = nil, isLaunched: Bool = false, _ group: PeerGroup) throws {
         self.table = table
-        group = PeerGroup()
+        self.group = group
         temporary = try TemporaryFolder()
         path = "\(temporary.path)/bus"
         do {
@@ -194,10 +199,13 @@ public class TestBus {
             "bus/vouch",
             [
                 "module": .string(module), "token": .string(token),
-                "pid": .integer(Int64(pid ?? memory?.ownPID ?? getpid())),
+                "pid": .integer(Int64(pid ?? ownPID)),
             ])
         return token
     }
+
+    /// The process that the peers belong to.
+    package var ownPID: Int32 { memory?.ownPID ?? getpid() }
 
     func makeToken() -> String {
         defer { nextToken += 1 }

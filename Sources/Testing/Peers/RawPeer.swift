@@ -25,6 +25,10 @@ public final class RawPeer {
     let group: PeerGroup
     var script: ModuleScript?
     var scriptFailure: TestFailure?
+    /// The connection to which everything that arrives is sent on, instead of being kept.
+    var relay: RawPeer?
+    /// The number of bytes that were sent on.
+    var relayedBytes = 0
     private var nextRequest: UInt64 = 1
     /// Far from the ids that tests choose by hand.
     private var nextSettling: UInt64 = 1 << 50
@@ -109,7 +113,15 @@ public final class RawPeer {
         "module/create",
     ]
 
+    /// Sends a frame on to another connection.
+    func pass(_ frame: ReceivedFrame, to other: RawPeer) throws {
+        let bytes = FrameBytes.frame(frame.headerBytes, body: frame.body)
+        relayedBytes += bytes.count
+        try other.send(bytes: bytes)
+    }
+
     private func take(_ frame: ReceivedFrame) throws {
+        if let relay { return try pass(frame, to: relay) }
         if answersLifecycle, frame.kind == "call", Self.lifecycleActions.contains(frame.to) {
             lifecycle.append(String(frame.to.dropFirst("module/".count)))
             try reply(to: frame)

@@ -35,7 +35,8 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "Status",
                 subcommands: [
-                    ProcessStatus.self, Top.self, Levels.self, Routes.self, Logs.self, MonitorCommand.self,
+                    ProcessStatus.self, Top.self, Nodes.self, Levels.self, Routes.self, Logs.self,
+                    MonitorCommand.self,
                     Timeline.self,
                     Metrics.self,
                 ]),

@@ -11,7 +11,7 @@ enum ClockTime {
         }
         let second = microseconds / 1_000_000 % 86_400
         let clock = [second / 3_600, second / 60 % 60, second % 60].map { padded($0, 2) }.joined(separator: ":")
-        return "\(clock).\(padded(microseconds % 1_000_000, 6).prefix(digits))"
+        return digits == 0 ? clock : "\(clock).\(padded(microseconds % 1_000_000, 6).prefix(digits))"
     }
 }
 

@@ -70,6 +70,11 @@ struct DiagramTests {
         try compare(lines, with: "**A module**")
     }
 
+    @Test func aNodesDiagramMatchesThePage() throws {
+        let lines = legal(NodeLifeTests.states, NodeLife.Event.allCases, { $0.after($1) }, \.word) { "\($0)" }
+        try compare(lines, with: "**Another node**")
+    }
+
     private func legal<State, Event>(
         _ states: [State], _ events: [Event], _ after: (State, Event) -> State?, _ name: (State) -> String,
         _ word: (Event) -> String

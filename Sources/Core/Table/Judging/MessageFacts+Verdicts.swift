@@ -58,6 +58,7 @@ extension MessageFacts {
         case .launcher: Self.verdict(kind == .event && isOfTheApp, else: .launcher)
         case .app: Self.verdict(kind == .open, else: .otherApp)
         case .link: .refused(.otherApp)
+        case .nodeLink, .node: .refused(.nodeLink)
         }
     }
 

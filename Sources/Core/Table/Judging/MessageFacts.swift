@@ -51,6 +51,10 @@ public enum PeerRole: UInt8, Sendable {
     case app
     /// The broker of another app that this one has connected to, to open that app's URLs.
     case link
+    /// The process that carries bytes to the app's other nodes.
+    case nodeLink
+    /// The broker of another node, over a connection that `nodeLink`'s process made.
+    case node
 
     /// Whether it may send only some kinds of requests; others may send all that the policy allows.
     @inlinable

@@ -14,6 +14,8 @@ public enum Refusal: Equatable, Sendable {
     case launcher
     /// Another app may only open public URLs.
     case otherApp
+    /// The link to other nodes may call only `bus`.
+    case nodeLink
     /// An open said `auth: skip`, which only calls may.
     case skipInOpen
     /// The sender said `auth: skip`, but its row isn't trusted.
@@ -64,7 +66,8 @@ public enum Refusal: Equatable, Sendable {
         case .malformed, .unknownInterface: .unknownInterface
         case .unknownModule: .unknownModule
         case .url(let code): ErrorCode(code.rawValue)
-        case .ofTheBroker, .ofOperators, .launcher, .otherApp, .skipInOpen, .untrusted, .unlistedEvent: .forbidden
+        case .ofTheBroker, .ofOperators, .launcher, .otherApp, .nodeLink, .skipInOpen, .untrusted, .unlistedEvent:
+            .forbidden
         case .level: .levelViolation
         case .undeclared: .undeclared
         case .unreachable, .quarantine, .absent, .waitsInSetUp, .waitsForItself, .waitsForLater, .moved, .notBrought:

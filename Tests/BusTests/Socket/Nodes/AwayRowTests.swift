@@ -28,8 +28,11 @@ struct AwayRowTests {
         }
     }
 
-    private static let index = "Index is on the node tokyo, which isn't connected"
-    private static let thumbs = "Thumbs is on the nodes tokyo, osaka, none of which is connected"
+    private static let index =
+        "Index runs on the node tokyo, which can't be reached: tokyo has not been connected yet; see strata nodes"
+    private static let thumbs =
+        "Thumbs runs on the node tokyo or osaka, which can't be reached: tokyo has not been connected yet; osaka has "
+        + "not been connected yet; see strata nodes"
 
     @Test(.promise("M.146")) func requestToAnotherNodeIsRefusedAtOnce() throws {
         try TestBus.run(table()) { bus in
@@ -67,13 +70,14 @@ struct AwayRowTests {
         }
     }
 
-    /// Index is eager, and would hold up the start of a later level for 30 s.
+    /// Index is eager, and would hold up the start of a later level for `startup`.
     @Test(.promise("M.147")) func awayRowHoldsUpNoStart() throws {
         try MemoryBus.run(
             table { table in
                 var late = AppTable.Row.eager("Late", rank: 2)
                 late.placement = .everywhere
                 table.modules.append(late)
+                table.startup = 3_600_000
             }
         ) { bus in
             let token = try bus.vouch(for: "Late")
@@ -101,7 +105,10 @@ struct AwayRowTests {
             let peer = try bus.connect("Thumbs")
             let id = try peer.sendHello("Thumbs", ["interfaces": ["Thumbs": [:]]])
             let error = try peer.expectRefusal(of: id, "forbidden")
-            #expect(error.message == "\(Self.thumbs): start its module there")
+            #expect(
+                error.message
+                    == "Thumbs is placed on tokyo and osaka, and this node is berlin: start it there, or change its node"
+            )
         }
     }
 
@@ -175,7 +182,10 @@ struct AwayRowTests {
             try log.expectReply(to: id)
             notes.close()
             let error = try log.refused("Notes/read", with: "unavailable")
-            #expect(error.message == "Notes is on the node osaka, which isn't connected")
+            #expect(
+                error.message
+                    == "Notes runs on the node osaka, which can't be reached: osaka has not been connected yet; see strata nodes"
+            )
         }
     }
 }

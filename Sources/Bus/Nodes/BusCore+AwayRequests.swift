@@ -1,0 +1,108 @@
+import StrataCore
+
+/// Requests to modules of other nodes. This bus judges them and owns their deadline and their one
+/// answer; the other node's bus judges them again, and has the module.
+extension BusCore {
+    /// Sends a request to a row of another node, which waits there if the row isn't ready.
+    func sendAway(
+        _ request: Request, _ header: borrowing Header, to owner: ModuleRecord, from peer: Peer
+    ) throws(BusError) -> CallPointer {
+        try require(
+            !peer.isRemote, .forbidden,
+            "\(peer.displayName) sent a request for \(owner.name), which doesn't run on this node")
+        var facts = facts(of: request, owner, from: peer)
+        facts.startStep = startStep(header, of: peer)
+        try facts.check(.node ... .start)
+        try require(
+            peer.module?.row != nil || peer.role == .operator, .forbidden,
+            "\(owner.name) runs on another node, which takes requests of rows and operators: \(peer.displayName) is a "
+                + "guest")
+        try require(
+            Self.instanceNumber(request.to) == nil, .unavailable,
+            "\(owner.name) runs on another node, and its instances can be used on that node only")
+        let remote = try bestRemote(of: owner)
+        let line = remote.line
+        let room = request.room
+        let count = request.body.count + room + HeaderWriter.overhead / 2
+        try require(
+            fitsRequest(count, line, new: count), .overloaded,
+            "the queue to the node \(remote.remoteNode.name) is full: \(whatIsFullForRequest(count, line)); wait for "
+                + "answers")
+        let call = try openRequest(.call, header, from: peer)
+        deliver(call, request, room: room, to: remote, over: line)
+        return call
+    }
+
+    /// Returns the peer to which a request for a row goes: one whose module is ready, and among
+    /// these the one with the fewest requests.
+    func bestRemote(of module: ModuleRecord) throws(BusError) -> RemotePeer {
+        let best = routedRemotes(of: module).min {
+            ($0.isReady ? 0 : 1, $0.servedCount) < ($1.isReady ? 0 : 1, $1.servedCount)
+        }
+        guard let best else { throw unreachable(module) }
+        return best
+    }
+
+    /// Returns the peers that stand for a row on the nodes that have the same row.
+    func routedRemotes(of module: ModuleRecord) -> [RemotePeer] {
+        module.remotes.filter { $0.remoteNode.mismatched[module.name] == nil }
+    }
+
+    /// Says why no request can go to a row of other nodes.
+    func unreachable(_ module: ModuleRecord) -> BusError {
+        let names = nodes(of: module)
+        let why = names.compactMap { nodes.find($0) }.map { node in
+            node.mismatched[module.name] ?? node.life.absence(of: node.name, node.reason)
+        }
+        return BusError(
+            .unavailable,
+            "\(module.name) runs on the node \(names.joined(separator: " or ")), which can't be reached: "
+                + "\(why.joined(separator: "; ")); see strata nodes")
+    }
+
+    private func deliver(_ call: CallPointer, _ request: Request, room: Int, to remote: RemotePeer, over line: Peer) {
+        call.pointee.wasSent(to: remote)
+        remote.addServed(call)
+        if monitors.isOn { monitorDelivered(call, request, to: remote) }
+        let remaining = remaining(call)
+        let kind: Header.Kind =
+            switch request.kind {
+            case .open: .open
+            case .report: .report
+            case .call, .broadcast, .event: .call
+            }
+        call.pointee.end = queue(
+            kind, to: line, room: room, body: kind == .open ? .none : request.body, isAnswer: false
+        ) { writer in
+            writer.integer("id", call.pointee.id)
+            if kind == .open { writer.string("url", request.url) } else { writer.name("to", request.to) }
+            nameCaller(of: call, to: &writer)
+            if kind == .report {
+                writer.string("name", request.name)
+                if let object = request.object { writer.string("object", object) }
+            }
+            writer.integer("deadline", remaining)
+            writer.integer("credit", call.pointee.stream.credit)
+            writer.integer("depth", UInt64(call.pointee.depth))
+            writer.passOn(request.trace, request.meta)
+        }
+    }
+
+    /// Writes the name under which the other node knows the caller of a request.
+    func nameCaller(of call: CallPointer, to writer: inout HeaderWriter) {
+        // A request of the bus itself is the authorizer's.
+        if let caller = call.pointee.caller?._withUnsafeGuaranteedRef({ $0.from }) {
+            writer.name("from", caller)
+        } else {
+            writer.string("from", "bus" as StaticString)
+        }
+    }
+}
+
+extension Request {
+    /// The most bytes that its texts may take in a header.
+    fileprivate var room: Int {
+        to.count + 128 + HeaderWriter.room(url) + HeaderWriter.room(name) + HeaderWriter.room(object ?? .none)
+            + trace.count + meta.count
+    }
+}

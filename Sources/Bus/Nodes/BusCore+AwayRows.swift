@@ -1,0 +1,29 @@
+import StrataCore
+
+/// Rows whose modules run on other nodes.
+extension BusCore {
+    /// Whether a module runs on other nodes alone. One whose row has just moved away still has its
+    /// session here for a moment.
+    func isElsewhere(_ module: ModuleRecord) -> Bool { module.isAway && module.peer == nil }
+
+    /// Whether a request gets to its owner's node; nil if that is this one.
+    func reach(_ owner: ModuleRecord) -> Reach? {
+        guard isElsewhere(owner) else { return nil }
+        return routedRemotes(of: owner).isEmpty ? .disconnected : .connected
+    }
+
+    /// Returns the nodes that a module's state is about: this one, or those on which an away row
+    /// runs; empty if the app has no nodes.
+    func nodes(of module: ModuleRecord) -> [String] {
+        guard let node = table.node else { return [] }
+        guard module.isAway, case .on(let nodes)? = module.row?.placement else { return [node] }
+        return nodes
+    }
+
+    /// Returns the word for a module's state.
+    func stateWord(of module: ModuleRecord) -> String {
+        guard isElsewhere(module) else { return module.life.word }
+        let remotes = routedRemotes(of: module)
+        return remotes.isEmpty ? "unreachable" : remotes.contains(where: \.isReady) ? "ready" : "elsewhere"
+    }
+}

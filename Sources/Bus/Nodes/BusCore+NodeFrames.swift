@@ -1,0 +1,152 @@
+import StrataCore
+
+/// The frames of another node's broker. Its word is taken for one thing only: which of its own
+/// rows, or operators, sends a frame. Everything else is judged by this node's table.
+extension BusCore {
+    @inline(never)
+    func handle(fromNode header: inout Header, _ frame: Frame, of connection: Peer) {
+        guard let node = nodes.find(connection) else { return }
+        do throws(BusError) {
+            switch header.kind {
+            case .unknown where header.unknownKind.equals("node"): return try take(frame.body, from: node)
+            case .unknown, .broadcast: throw BusError(.unknownKind, "no node sends a \(header.kind.name)")
+            case .reply, .error: return handleAnswer(header, frame, from: node)
+            case .call, .open, .report, .notice, .cancel, .credit: break
+            }
+            guard node.life == .up else {
+                // Both brokers say what they have; nothing else passes before they agree.
+                throw BusError(.badFrame, "a \(header.kind.name) came before the nodes agreed on the app")
+            }
+        } catch {
+            // What follows can't be trusted to mean what it says.
+            return end(connection, error)
+        }
+        guard let sender = node.peers[header.from.text] else {
+            return refuse(header, over: connection, isNoRow(header, node))
+        }
+        switch header.kind {
+        case .cancel: handleCancel(header, from: sender)
+        case .credit: handleCredit(header, from: sender)
+        case .notice: handleNotice(&header, frame, from: sender)
+        default: handleRequest(header, frame, from: sender, of: connection)
+        }
+    }
+
+    private func isNoRow(_ header: borrowing Header, _ node: Node) -> BusError {
+        statistics.violations += 1
+        return BusError(
+            .forbidden,
+            "a \(header.kind.name) from \(node.name) is said to be of \"\(header.from.text)\", which this node's table "
+                + "doesn't place there")
+    }
+
+    /// Refuses a frame that belongs to no request.
+    private func refuse(_ header: borrowing Header, over connection: Peer, _ error: BusError) {
+        switch header.kind {
+        case .call, .open, .report: refuse(connection, header.id, error)
+        default: statistics.dropped += 1
+        }
+    }
+
+    private func handleAnswer(_ header: borrowing Header, _ frame: Frame, from node: Node) {
+        guard let call = calls.find(header.id), call.pointee.state == .sent,
+            let callee = call.pointee.callee?.takeUnretainedValue() as? RemotePeer, callee.remoteNode === node
+        else {
+            statistics.dropped += 1
+            return
+        }
+        if header.kind == .reply {
+            handleReply(header, frame.body, from: callee)
+        } else {
+            handleError(header, frame.body, from: callee)
+        }
+    }
+
+    // MARK: Requests
+
+    private func handleRequest(_ header: borrowing Header, _ frame: Frame, from sender: RemotePeer, of connection: Peer)
+    {
+        do throws(BusError) {
+            try check(header, from: sender, of: connection)
+        } catch {
+            return refuse(sender, header.id, error)
+        }
+        if monitors.isOn {
+            handleMonitored(header, frame, of: sender)
+        } else {
+            handle(header, frame, of: sender)
+        }
+        // The chain goes on from the sender's node.
+        guard let call = sender.requests[header.id] else { return }
+        call.pointee.depth = Self.depth(header)
+        var child = call.pointee.firstChild
+        while let own = child {
+            own.pointee.depth = call.pointee.depth
+            child = own.pointee.child.next
+        }
+    }
+
+    /// Returns the depth that another broker gives a request.
+    static func depth(_ header: borrowing Header) -> UInt32 {
+        header.members.contains(.depth) ? header.depth : 1
+    }
+
+    /// Checks what only requests of other nodes are checked for.
+    private func check(_ header: borrowing Header, from sender: RemotePeer, of connection: Peer) throws(BusError) {
+        // Two brokers that both waited for the other one to read would wait for ever. So a node is
+        // always read, and its requests are refused instead.
+        if connection.outbox.pendingAnswers > mostQueued {
+            host.write(to: connection)
+            try require(
+                connection.outbox.pendingAnswers <= mostQueued, .overloaded,
+                "\(sender.remoteNode.name) doesn't read its answers: \(whatIsFull(0, connection))")
+        }
+        let depth = Self.depth(header)
+        try require(
+            Int(depth) <= table.limits.depth, .tooDeep,
+            "the request is number \(depth) of its chain, and limits.depth is \(table.limits.depth)")
+        try require(
+            !header.members.contains(.auth), .forbidden, "auth: skip is believed on the sender's own node only")
+        if sender.role == .operator {
+            try require(
+                table.nodes.first { $0.name == sender.remoteNode.name }?.operates == true, .forbidden,
+                "operators of \(sender.remoteNode.name) may not use this node's modules: its entry in nodes lacks "
+                    + "operates: true")
+        }
+        guard header.kind == .call, routes.route(header.to) == nil, let destination = Destination(header.to) else {
+            return
+        }
+        let name = UnsafeRawBufferPointer(rebasing: header.to[destination.interface])
+        try require(!Name.isReserved(name), .forbidden, "\(name.text)/… of a node is for its own modules and operators")
+    }
+
+    // MARK: Broadcasts
+
+    /// Hands a broadcast of another node's module on to this node's observers.
+    private func handleNotice(_ header: inout Header, _ frame: Frame, from sender: RemotePeer) {
+        guard header.members.contains(.name), sender.role == .module else {
+            statistics.dropped += 1
+            return
+        }
+        header.kind = .broadcast
+        header.id = 0
+        header.members.remove(.id)
+        // During a fan-out the frame is put back, and comes again.
+        if header.missed > 0, work.fanOut == nil { noteMissed(header, from: sender) }
+        if monitors.isOn {
+            handleMonitored(header, frame, of: sender)
+        } else {
+            handle(header, frame, of: sender)
+        }
+    }
+
+    /// Makes the next notice of each observer say how many were lost on the way from the other node.
+    private func noteMissed(_ header: borrowing Header, from sender: RemotePeer) {
+        for observation in observations.find(header.name)?.observations ?? [] {
+            observation._withUnsafeGuaranteedRef { observation in
+                guard LevelRule.broadcastReaches(from: sender.rank, to: observation.terms.rank) else { return }
+                observation.gap += Int(clamping: header.missed)
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import StrataCore
+
+/// Another machine of the app, as this bus sees it.
+final class Node {
+    let name: String
+    private(set) var life = NodeLife.never
+    /// The connection to its broker; nil if there is none.
+    private(set) var connection: Peer?
+    /// The peers that stand for its rows here, by name, and for its operators, by `operator`.
+    private(set) var peers: [String: RemotePeer] = [:]
+    /// What it has said so far of its table, while `joining`, and of it since.
+    var facts = NodeFacts()
+    /// Why rows that it has too aren't routed to it: the difference, by the row's name.
+    var mismatched: [String: String] = [:]
+    /// Its rows that are ready.
+    var ready: Set<String> = []
+    /// The names that its modules observe, and how.
+    var observed: [[UInt8]: Observed] = [:]
+    /// Why it isn't up; empty if it is, or never was.
+    private(set) var reason = ""
+    /// When its state has changed, in microseconds since 1970; 0 if it never has.
+    private(set) var since: UInt64 = 0
+
+    /// Where its stream begins in its connection's queue.
+    private var streamStart: UInt64 = 0
+    /// How many bytes of its stream may have reached it, once it is lost; nil if only its connection
+    /// knows that.
+    private var sent: UInt64?
+
+    /// What is observed of one name.
+    struct Observed {
+        /// The latest rank of its observers there.
+        var rank: Int
+        /// The number of notices that found no room in the queue to the node, since the last one.
+        var missed: UInt64 = 0
+    }
+
+    init(_ name: String) { self.name = name }
+
+    /// Notes that the link has made a connection to its broker.
+    /// - Parameter streamStart: the position in the connection's queue at which its stream begins.
+    func connected(_ connection: Peer, streamStart: UInt64, at time: UInt64) {
+        life.take(.connected)
+        self.connection = connection
+        self.streamStart = streamStart
+        (sent, since) = (nil, time)
+        (facts, mismatched, ready, observed) = (NodeFacts(), [:], [], [:])
+    }
+
+    /// Notes whether both brokers agree on the app.
+    /// - Parameter difference: what they don't agree on; nil if they agree.
+    func judged(_ difference: String?, at time: UInt64) {
+        let before = life
+        life.take(difference == nil ? .agreed : .disagreed)
+        reason = difference ?? ""
+        if life != before { since = time }
+    }
+
+    func add(_ peer: RemotePeer, _ name: String) { peers[name] = peer }
+
+    /// Notes how many bytes of its stream were published. It is asked while the node's requests end.
+    func wasLost(having sent: UInt64?) { self.sent = sent }
+
+    /// Notes that the connection has ended.
+    /// - Returns: the peers that stood for its rows.
+    func ended(_ reason: String, at time: UInt64) -> [RemotePeer] {
+        life.take(.ended)
+        (self.reason, since) = (reason, time)
+        let former = peers.sorted { $0.key < $1.key }.map(\.value)
+        (peers, mismatched, ready, observed, connection) = ([:], [:], [], [:], nil)
+        return former
+    }
+
+    /// Whether the bytes before a position of its connection's queue may have reached its broker.
+    func mayHaveGot(_ end: UInt64) -> Bool {
+        if let sent { return end <= streamStart &+ sent }
+        return connection.map { $0.outbox.written >= end } ?? true
+    }
+}
+
+/// The app's other nodes, the process that connects this bus with them, and what they were told of
+/// this one. Empty for an app of one machine.
+struct NodeTable {
+    private(set) var nodes: [Node] = []
+    /// The connection of the link's process; nil if there is none.
+    private(set) var link: Peer?
+    /// The launcher's word on that process.
+    private(set) var vouch: LauncherWord.Vouch?
+    /// What all nodes that are up know of this one.
+    var told = NodeNews()
+    /// The names and rows of which the nodes may have to be told.
+    private var changedNames: Set<[UInt8]> = []
+    private var changedRows: Set<String> = []
+
+    init(_ table: AppTable) { nodes = table.nodes.filter { $0.name != table.node }.map { Node($0.name) } }
+
+    var isEmpty: Bool { nodes.isEmpty }
+
+    func find(_ name: String) -> Node? { nodes.first { $0.name == name } }
+
+    /// Returns the node whose broker a connection leads to.
+    func find(_ connection: Peer) -> Node? { nodes.first { $0.connection === connection } }
+
+    var up: [Node] { nodes.filter { $0.life == .up } }
+
+    mutating func take(_ link: Peer?) { self.link = link }
+    mutating func take(_ vouch: LauncherWord.Vouch?) { self.vouch = vouch }
+
+    // MARK: What the nodes are still to be told
+
+    var hasChanges: Bool { !changedNames.isEmpty || !changedRows.isEmpty }
+
+    mutating func mayHaveChanged(_ names: Set<[UInt8]>) { changedNames.formUnion(names) }
+    mutating func mayHaveChanged(row: String) { changedRows.insert(row) }
+
+    mutating func takeChanges() -> (names: [[UInt8]], rows: [String]) {
+        defer { (changedNames, changedRows) = ([], []) }
+        // Sorted, because the same events must give the same bytes.
+        return (changedNames.sorted { $0.lexicographicallyPrecedes($1) }, changedRows.sorted())
+    }
+}

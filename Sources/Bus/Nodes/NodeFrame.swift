@@ -1,0 +1,155 @@
+import StrataCore
+
+/// The body of a frame of kind `node`, which only two brokers send each other: a part of the
+/// sender's facts and news. Unknown members are ignored, so that a later build may say more.
+struct NodeFrame {
+    /// The limits of its body when it is read. A sender stays far below them.
+    static let limit = BodyLimit(bytes: 1 << 20, values: 20_000)
+    /// About how many bytes of rows and names one frame has at most, when it is written.
+    private static let most = 64 << 10
+
+    /// The sender's version of this conversation and its facts but for the rows; nil in a frame that
+    /// doesn't begin them.
+    var facts: NodeFacts?
+    var version: Int64 = 1
+    var node = ""
+    /// Whether another frame follows before the sender's table is whole.
+    var more = false
+    var rows: [String: NodeFacts.Row] = [:]
+    var ready: [String] = []
+    var unready: [String] = []
+    var observes: [(name: String, rank: Int)] = []
+    var unobserves: [String] = []
+
+    init() {}
+
+    // MARK: Reading
+
+    init(_ body: UnsafeRawBufferPointer) throws(BusError) {
+        let json = try Self.limit.read(body, of: "a node's frame")
+        let reader = MemberReader(json, of: "a node's frame")
+        if let version = try reader.integer("protocol") {
+            self.version = version
+            node = try reader.required("node")
+            var facts = NodeFacts()
+            facts.app = try reader.required("app")
+            facts.levels = try reader.strings("levels")
+            let limits = MemberReader(json["limits"] ?? .null, of: "the limits of a node")
+            (facts.frame, facts.header) = (try Self.limit(limits, "frame"), try Self.limit(limits, "header"))
+            self.facts = facts
+        }
+        more = try reader.bool("more") ?? false
+        for member in try reader.object("rows") ?? [] { rows[member.name] = try NodeFacts.Row(member) }
+        ready = try reader.strings("ready")
+        unready = try reader.strings("unready")
+        unobserves = try reader.strings("unobserves")
+        for member in try reader.object("observes") ?? [] {
+            guard let rank = member.value.integer.flatMap({ Int(exactly: $0) }), rank >= 0 else {
+                throw BusError(.badParams, "a node observes \"\(member.name)\" without a rank")
+            }
+            observes.append((member.name, rank))
+        }
+    }
+
+    private static func limit(_ reader: MemberReader, _ name: String) throws(BusError) -> UInt32 {
+        guard let value = try reader.integer(name).flatMap({ UInt32(exactly: $0) }) else {
+            throw BusError(.badParams, "the limits of a node lack \"\(name)\", a number of bytes")
+        }
+        return value
+    }
+
+    // MARK: Writing
+
+    /// Returns the bodies that tell another node all facts and news, in order.
+    static func bodies(_ facts: NodeFacts, _ news: NodeNews, of node: String) -> [[UInt8]] {
+        let head: [JSON.Member] = [
+            .init("protocol", 1), .init("node", .string(node)), .init("app", .string(facts.app)),
+            .init("levels", JSON(facts.levels)),
+            .init("limits", ["frame": JSON(facts.frame), "header": JSON(facts.header)]),
+        ]
+        return bodies(head, parts(facts.rows) + parts(news))
+    }
+
+    /// Returns the bodies that tell another node what has changed, in order.
+    static func bodies(from old: NodeNews, to new: NodeNews) -> [[UInt8]] {
+        let added = NodeNews(
+            ready: new.ready.subtracting(old.ready), observed: new.observed.filter { old.observed[$0.key] != $0.value })
+        let removed: [Part] =
+            old.ready.subtracting(new.ready).sorted().map { .element("unready", .string($0)) }
+            + old.observed.keys.filter { new.observed[$0] == nil }.map { String(decoding: $0, as: UTF8.self) }.sorted()
+            .map { .element("unobserves", .string($0)) }
+        return bodies([], parts(added) + removed)
+    }
+
+    /// Returns the bodies that tell another node the rows anew, in order.
+    static func bodies(rows: [String: NodeFacts.Row]) -> [[UInt8]] { bodies([], parts(rows)) }
+
+    private static func parts(_ rows: [String: NodeFacts.Row]) -> [Part] {
+        rows.sorted { $0.key < $1.key }.map { .member("rows", .init($0.key, $0.value.json)) }
+    }
+
+    private static func parts(_ news: NodeNews) -> [Part] {
+        news.ready.sorted().map { .element("ready", .string($0)) }
+            + news.observed.map { (String(decoding: $0.key, as: UTF8.self), $0.value) }.sorted { $0.0 < $1.0 }
+            .map { .member("observes", .init($0.0, JSON($0.1))) }
+    }
+
+    /// One thing that a body says.
+    private enum Part {
+        case element(String, JSON)
+        case member(String, JSON.Member)
+
+        var cost: Int {
+            switch self {
+            case .element(_, let json): json.encoded().count + 1
+            case .member(_, let member): member.name.utf8.count + member.value.encoded().count + 4
+            }
+        }
+    }
+
+    /// Spreads parts over as few bodies as the size of one allows. All but the last say `more`.
+    private static func bodies(_ head: [JSON.Member], _ parts: [Part]) -> [[UInt8]] {
+        var bodies: [[Part]] = [[]]
+        var size = 0
+        for part in parts {
+            if size + part.cost > most {
+                bodies.append([])
+                size = 0
+            }
+            bodies[bodies.count - 1].append(part)
+            size += part.cost
+        }
+        return bodies.enumerated().map { index, parts in
+            body((index == 0 ? head : []) + (index < bodies.count - 1 ? [.init("more", true)] : []), parts).encoded()
+        }
+    }
+
+    private static func body(_ head: [JSON.Member], _ parts: [Part]) -> JSON {
+        var (elements, members): ([String: [JSON]], [String: [JSON.Member]]) = ([:], [:])
+        for part in parts {
+            switch part {
+            case .element(let name, let json): elements[name, default: []].append(json)
+            case .member(let name, let member): members[name, default: []].append(member)
+            }
+        }
+        let lists = elements.map { JSON.Member($0.key, .array($0.value)) }
+        let objects = members.map { JSON.Member($0.key, .object($0.value)) }
+        return .object(head + (lists + objects).sorted { $0.name < $1.name })
+    }
+}
+
+extension NodeFacts.Row {
+    fileprivate init(_ member: JSON.Member) throws(BusError) {
+        let reader = MemberReader(member.value, of: "a node's row \(member.name)")
+        level = try reader.required("level")
+        nodes = try reader.strings("nodes")
+        provides = try reader.strings("provides")
+        urls = try reader.strings("urls")
+    }
+
+    fileprivate var json: JSON {
+        [
+            "level": .string(level), "nodes": JSON(nodes), "provides": JSON(provides), "urls": JSON(urls),
+        ]
+    }
+}
