@@ -44,6 +44,7 @@ let package = Package(
             name: "StrataBus", dependencies: ["StrataCore", "StrataLoop"], path: "Sources/Bus",
             // So that a file knows of the loop's only what it imports.
             swiftSettings: settings + [.enableUpcomingFeature("MemberImportVisibility")]),
+        .target(name: "StrataPipe", dependencies: ["StrataCore"], path: "Sources/Link/Pipe", swiftSettings: settings),
         .target(
             name: "StrataContracts", dependencies: ["StrataCore"], path: "Sources/Contracts", exclude: ["Comparing"],
             swiftSettings: settings),
@@ -166,6 +167,8 @@ let package = Package(
         .testTarget(
             name: "CoreTests", dependencies: ["StrataCore", "StrataLoop", "StrataTesting", "TestSupport"],
             swiftSettings: settings),
+        .testTarget(
+            name: "PipeTests", dependencies: ["StrataCore", "StrataPipe", "StrataTesting"], swiftSettings: settings),
         .testTarget(
             name: "ContractTests",
             dependencies: [
