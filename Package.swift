@@ -4,6 +4,9 @@ import PackageDescription
 /// Set by scripts/check: there a warning is an error.
 let strict = Context.environment["STRATA_STRICT"] != nil
 
+/// Set by who connects several nodes: strata-link needs libnats, which nothing else does.
+let hasLink = Context.environment["STRATA_LINK"] != nil
+
 let settings: [SwiftSetting] =
     [
         .enableUpcomingFeature("InternalImportsByDefault"),
@@ -13,6 +16,23 @@ let settings: [SwiftSetting] =
 let cSettings: [CSetting] =
     [.define("_GNU_SOURCE"), .enableWarning("all"), .enableWarning("extra")]
     + (strict ? [.treatAllWarnings(as: .error)] : [])
+
+/// The program that carries the bytes between the brokers of two nodes, over NATS.
+let linkTargets: [Target] = [
+    .systemLibrary(
+        name: "CNATS", path: "Sources/Link/CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
+    .target(
+        name: "StrataLink", dependencies: ["CNATS", "StrataCore", "StrataLoop", "StrataPipe"],
+        path: "Sources/Link/Process", swiftSettings: settings),
+    .executableTarget(
+        name: "StrataLinkCommand", dependencies: ["StrataLink"], path: "Sources/strata-link", swiftSettings: settings),
+    .testTarget(
+        name: "LinkTests",
+        dependencies: [
+            "StrataCore", "StrataLoop", "StrataPipe", "StrataLink", "StrataLinkCommand", "StrataTesting", "TestSupport",
+        ],
+        swiftSettings: settings),
+]
 
 let package = Package(
     name: "strata",
@@ -24,7 +44,7 @@ let package = Package(
         .library(name: "StrataLauncher", targets: ["StrataLauncher"]),
         .executable(name: "strata", targets: ["StrataCommand"]),
         .executable(name: "strata-broker", targets: ["StrataBrokerCommand"]),
-    ],
+    ] + (hasLink ? [.executable(name: "strata-link", targets: ["StrataLinkCommand"])] : []),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
@@ -222,6 +242,6 @@ let package = Package(
                 "TestSupport",
             ],
             swiftSettings: settings),
-    ],
+    ] + (hasLink ? linkTargets : []),
     swiftLanguageModes: [.v6]
 )

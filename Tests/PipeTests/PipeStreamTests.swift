@@ -131,6 +131,11 @@ struct PipeStreamTests {
         link.bringUp()
         link.receive(offset: 5, flags: .asks, probe: 1)
         #expect(link.pieces().map(\.header.flags) == [[.answers, .wantsResend]])
+        link.write([1, 2, 3])
+        _ = link.done()
+        link.receive(ack: 3)
+        link.wait(1_000)
+        #expect(link.pieces().map(\.header.offset) == [3])
     }
 
     @Test func aResendBeginsAtTheFirstMissingByte() {
@@ -204,6 +209,11 @@ struct PipeStreamTests {
             }
         }
         #expect(waits == [250, 500, 1_000, 1_000, 1_000])
+        link.receive(ack: 1)
+        link.write([2])
+        _ = link.done()
+        link.wait(250)
+        #expect(link.pieces().contains { $0.header.flags.contains(.isResend) }, "the waits begin anew")
     }
 
     @Test func aSlowLineIsGivenFourRoundTrips() {

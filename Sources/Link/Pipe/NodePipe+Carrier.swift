@@ -58,6 +58,7 @@ extension NodePipe {
         }
         sending.acknowledged(header, at: now)
         noteOutcome(receiving.received(payload, at: header.offset), count: payload.count, at: now)
+        count(\.received)
         heard(at: now)
         if header.flags.contains(.wantsResend) { sending.askedToGoBack(at: now) }
         if header.flags.contains(.asks) { answerDue = header.probe }

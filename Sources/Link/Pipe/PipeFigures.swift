@@ -2,6 +2,8 @@
 public struct PipeFigures: Equatable, Sendable {
     /// Sessions that began.
     public var sessions: UInt64 = 0
+    /// Pieces of a session that were taken.
+    public var received: UInt64 = 0
     /// Bytes that were published again.
     public var resent: UInt64 = 0
     /// Pieces that were dropped because bytes before them were missing.

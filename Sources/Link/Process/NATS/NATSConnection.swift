@@ -1,0 +1,230 @@
+internal import CNATS
+internal import Glibc
+internal import StrataCore
+internal import StrataLoop
+
+/// The connection to NATS, by libnats on a loop of ours, which is made again when it is lost.
+///
+/// Each other node has a synchronous subscription of its own, which is emptied on the loop's thread, so that messages
+/// need no other thread, and a 503 is known by its node.
+///
+/// Each connection is a new one of libnats, whose own reconnection isn't used: libnats 3.4.1 on an event loop goes on
+/// in the middle of the message at which the old connection ended, so that it takes what the new one brings for the
+/// rest of it. It also locks the connection while it tries, which would hold up the loop.
+final class NATSConnection {
+    /// What a connection reports, on the loop's thread.
+    protocol Handler: AnyObject {
+        /// It is connected, and messages come.
+        func natsConnected()
+        func natsDisconnected()
+        /// No server could be connected to; the connection tries on.
+        func natsFailed(_ why: String)
+        /// The servers refuse this node's key; the connection tries no more.
+        func natsRefused()
+        /// A message of a subscription. The bytes are valid during the call.
+        func natsReceived(_ index: Int, isPiece: Bool, _ bytes: UnsafeRawBufferPointer)
+        /// Nobody took a message whose answers come to a subscription.
+        func natsNoResponders(_ index: Int)
+    }
+
+    /// The bytes that libnats may hold for the server. It has no bound of its own.
+    static let mostBuffered: Int32 = 1 << 20
+    /// Between two attempts to connect, in milliseconds: it doubles.
+    private static let shortestWait: UInt64 = 250
+    private static let longestWait: UInt64 = 5_000
+
+    unowned var handler: any Handler  // because the link owns both
+    private let loop: Loop
+    private let configuration: LinkConfiguration
+    private let key: NodeKey?
+    /// The seed in C's form. It is never freed, since an abandoned attempt may still sign with it.
+    private let seed: UnsafeMutablePointer<CChar>?
+    private let subjects: [String]
+    private var wake: WakeUp!  // because it needs self
+    private var timer: LoopTimer!  // because it needs self
+    private var wait = NATSConnection.shortestWait
+
+    /// What is told of the connection, or of the attempt to make one.
+    private var news: NATSNews?
+    private var connection: OpaquePointer?
+    private var subscriptions: [OpaquePointer?] = []
+    private var socket: Socket?
+    private var isLost = false
+    /// Whether messages may be published.
+    private(set) var isUp = false
+    private var isWatchedForWriting = false
+
+    /// Makes a connection, without connecting.
+    /// - Parameter subjects: one for each subscription.
+    init(
+        _ loop: Loop, _ configuration: LinkConfiguration, key: NodeKey?, subjects: [String], handler: any Handler
+    ) throws(SystemError) {
+        self.loop = loop
+        self.configuration = configuration
+        self.key = key
+        self.handler = handler
+        self.subjects = subjects
+        seed = key.map { strdup($0.seed) }
+        wake = try WakeUp(loop) { [unowned self] in self.takeNews() }
+        timer = LoopTimer(loop) { [unowned self] in self.tryAgain() }
+    }
+
+    /// Begins to connect.
+    /// - Throws: if libnats refuses the options, as for certificates that it can't read.
+    func connect() throws(LinkError) {
+        precondition(news == nil, "a second connection was begun beside the first")
+        let options = try NATSOptions.make(configuration, key: key, seed: seed)
+        let news = NATSNews(loop, wake: wake)
+        self.news = news
+        NATSAttempt.start(options, telling: news)
+    }
+
+    /// Closes the connection, at once.
+    func close() {
+        disconnect()
+        wake.close()
+        timer.close()
+    }
+
+    /// The most bytes that the server takes in a message.
+    var largestMessage: Int { Int(natsConnection_GetMaxPayload(connection)) }
+
+    /// How many bytes libnats holds for the server.
+    var buffered: Int32 { isUp ? natsConnection_Buffered(connection) : 0 }
+
+    /// Whether libnats should be given more to publish.
+    var hasRoom: Bool { isUp && buffered < Self.mostBuffered }
+
+    /// The address of the server, for people.
+    var server: String {
+        guard isUp else { return "" }
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
+            // because the capacity isn't 0
+            let start = text.baseAddress!
+            return natsConnection_GetConnectedUrl(connection, start, text.count) == NATS_OK
+                ? String(cString: start) : ""
+        }
+    }
+
+    /// Publishes a message, which may be lost.
+    /// - Parameter reply: where the server says that nobody listens; nil for nowhere.
+    func publish(_ subject: NATSSubject, reply: NATSSubject?, _ bytes: UnsafeRawBufferPointer) {
+        guard isUp else { return }
+        if let reply {
+            natsConnection_PublishRequest(connection, subject.text, reply.text, bytes.baseAddress, Int32(bytes.count))
+        } else {
+            natsConnection_Publish(connection, subject.text, bytes.baseAddress, Int32(bytes.count))
+        }
+    }
+
+    /// Gives the server what was published; called at the end of each round.
+    func flush() {
+        guard isUp, let news, let socket else { return }
+        if news.wantsWriting { natsConnection_ProcessWriteEvent(connection) }
+        let waits = news.wantsWriting
+        guard waits != isWatchedForWriting else { return }
+        isWatchedForWriting = waits
+        socket.watch(waits ? [.readable, .writable] : .readable)
+    }
+
+    // MARK: - What happens
+
+    private func takeNews() {
+        guard let new = news?.take() else { return }
+        if new.isLost { isLost = true }
+        if let descriptor = new.descriptor {
+            // It fails if the system has no memory left; the connection is then lost.
+            socket = try? Socket(loop, descriptor: descriptor) { [unowned self] in self.happened($0) }
+        }
+        switch new.outcome {
+        case .connected(let connection): connected(connection)
+        case .failed(let status): failed(status)
+        case nil: break
+        }
+        if isLost, connection != nil { lost() }
+    }
+
+    private func connected(_ connection: OpaquePointer) {
+        self.connection = connection
+        guard let socket, !isLost else {
+            isLost = true
+            return
+        }
+        wait = Self.shortestWait
+        isUp = true
+        for subject in subjects {
+            var subscription: OpaquePointer?
+            natsConnection_SubscribeSync(&subscription, connection, subject)
+            subscriptions.append(subscription)
+        }
+        socket.watch(.readable)
+        handler.natsConnected()
+    }
+
+    private func failed(_ status: natsStatus) {
+        disconnect()
+        guard status != NATS_CONNECTION_AUTH_FAILED else { return handler.natsRefused() }
+        handler.natsFailed(String(cString: natsStatus_GetText(status)))
+        tryLater()
+    }
+
+    private func lost() {
+        let wasUp = isUp
+        disconnect()
+        if wasUp { handler.natsDisconnected() }
+        tryLater()
+    }
+
+    private func tryLater() {
+        timer.start(after: wait)
+        wait = min(wait * 2, Self.longestWait)
+    }
+
+    private func tryAgain() {
+        do { try connect() } catch {
+            handler.natsFailed("\(error)")
+            tryLater()
+        }
+    }
+
+    private func disconnect() {
+        isUp = false
+        isLost = false
+        isWatchedForWriting = false
+        socket?.close()
+        socket = nil
+        for subscription in subscriptions { natsSubscription_Destroy(subscription) }
+        subscriptions = []
+        if let connection { natsConnection_Destroy(connection) }
+        connection = nil
+        news?.abandon()
+        news = nil
+    }
+
+    private func happened(_ event: Socket.Event) {
+        guard isUp else { return }
+        if event.contains(.writable) { natsConnection_ProcessWriteEvent(connection) }
+        guard event.contains(.readable) else { return }
+        natsConnection_ProcessReadEvent(connection)
+        for index in subscriptions.indices { empty(index) }
+    }
+
+    /// Handles the messages that a subscription has. libnats has read at most one buffer.
+    private func empty(_ index: Int) {
+        var count: UInt64 = 0
+        guard natsSubscription_QueuedMsgs(subscriptions[index], &count) == NATS_OK else { return }
+        for _ in 0..<count {
+            var message: OpaquePointer?
+            switch natsSubscription_NextMsg(&message, subscriptions[index], 0) {
+            case NATS_OK:
+                let isPiece = NATSSubject.isOfPieces(natsMsg_GetSubject(message))
+                let bytes = UnsafeRawBufferPointer(
+                    start: natsMsg_GetData(message), count: Int(natsMsg_GetDataLength(message)))
+                handler.natsReceived(index, isPiece: isPiece, bytes)
+                natsMsg_Destroy(message)
+            case NATS_NO_RESPONDERS: handler.natsNoResponders(index)
+            default: return
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+import StrataLink
+
+LinkDaemon.main()

@@ -1,0 +1,68 @@
+import Glibc
+import StrataCore
+import StrataLoop
+import StrataTesting
+import TestSupport
+import Testing
+
+/// A nats-server of a test, on a port of its own.
+final class NATSServer {
+    let folder: String
+    private(set) var port: Int64 = -1
+    private let loop: Loop
+    private var child: ChildProcess?
+    private(set) var isRunning = false
+
+    /// Writes the configuration, and starts the server.
+    init(_ loop: Loop, in folder: String, configuration: String) throws {
+        self.loop = loop
+        self.folder = folder
+        try WrittenProgram.write(configuration, to: "\(folder)/nats.conf", mode: 0o600)
+        try start()
+    }
+
+    /// Starts the server, again on the same port.
+    func start() throws {
+        let folders = getenv("PATH").map { String(cString: $0) } ?? ""
+        let paths: [String] = "\(folders):/usr/sbin".split(separator: ":").map { "\($0)/nats-server" }
+        let path = try #require(paths.first { access($0, X_OK) == 0 }, "there is no nats-server: install it")
+        let command = ChildProcess.Command(
+            arguments: [
+                path, "-c", "\(folder)/nats.conf", "-a", "127.0.0.1", "-p", "\(port)", "--ports_file_dir", folder, "-l",
+                log,
+            ], environment: [], folder: folder)
+        isRunning = true
+        let child = try ChildProcess(loop, command) { [unowned self] _ in self.isRunning = false }
+        self.child = child
+        let ports = "\(folder)/nats-server_\(child.pid).ports"
+        var json: JSON?
+        #expect(
+            loop.run(until: {
+                json = try? JSON(parsing: Self.text(ports))
+                return json != nil || !self.isRunning
+            }))
+        let url = try #require(json?["nats"]?.array?.first?.string, "nats-server didn't start")
+        port = try #require(url.split(separator: ":").last.flatMap { Int64($0) })
+    }
+
+    private var log: String { "\(folder)/nats.log" }
+
+    /// Waits until the server has written a text to its log.
+    func logs(_ text: String) -> Bool { loop.run(until: { Self.text(self.log).contains(text) }) }
+
+    private static func text(_ path: String) -> String {
+        guard let file = fopen(path, "r") else { return "" }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+
+    func signal(_ signal: Int32) { child?.kill(signal) }
+
+    /// Kills the server, and waits for its end.
+    func kill() {
+        child?.kill(SIGKILL)
+        #expect(loop.run(until: { !self.isRunning }))
+    }
+}
