@@ -146,6 +146,20 @@ import Testing
         }
     }
 
+    @Test func aServerThatSaysNothingOfTLSIsLeft() throws {
+        try TwoNodes.run { nodes in
+            let silent = try SilentServer()
+            let address = try ServerAddress("tls://localhost:\(silent.port)")
+            nodes.change = { $0.servers = [address] }
+            try nodes.start(0)
+            #expect(
+                nodes.loop.run(until: {
+                    silent.greet()
+                    return nodes.lines[0].contains { $0.contains("an attempt doesn't end") }
+                }))
+        }
+    }
+
     @Test func anOrderlyEndIsToldToBothBrokers() throws {
         try TwoNodes.run { nodes in
             try nodes.bringUp()

@@ -13,7 +13,7 @@ public final class Link {
         case shutDown
         /// The broker refused it, or is gone.
         case broker(String)
-        /// NATS refuses the node's key.
+        /// NATS refuses the node's key, or never answers.
         case refused(String)
         /// The server doesn't guard the nodes' names.
         case unguarded
@@ -236,7 +236,7 @@ extension Link: NATSConnection.Handler {
         isFailing = true
     }
 
-    func natsRefused() { end(.refused("NATS refuses this node's key: add the key to the server's users")) }
+    func natsGaveUp(_ why: String) { end(.refused(why)) }
 
     func natsReceived(_ index: Int, isPiece: Bool, _ bytes: UnsafeRawBufferPointer) {
         if index == nodes.count || !fence.isOpen {

@@ -9,7 +9,7 @@ final class HostileNode: NATSConnection.Handler {
     func natsConnected() { isConnected = true }
     func natsDisconnected() { isConnected = false }
     func natsFailed(_ why: String) {}
-    func natsRefused() {}
+    func natsGaveUp(_ why: String) {}
     func natsReceived(_ index: Int, isPiece: Bool, _ bytes: UnsafeRawBufferPointer) { heard.insert(index) }
     func natsNoResponders(_ index: Int) {}
 }

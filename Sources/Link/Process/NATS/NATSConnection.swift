@@ -19,8 +19,8 @@ final class NATSConnection {
         func natsDisconnected()
         /// No server could be connected to; the connection tries on.
         func natsFailed(_ why: String)
-        /// The servers refuse this node's key; the connection tries no more.
-        func natsRefused()
+        /// The connection tries no more, for example because the servers refuse this node's key.
+        func natsGaveUp(_ why: String)
         /// A message of a subscription. The bytes are valid during the call.
         func natsReceived(_ index: Int, isPiece: Bool, _ bytes: UnsafeRawBufferPointer)
         /// Nobody took a message whose answers come to a subscription.
@@ -32,6 +32,11 @@ final class NATSConnection {
     /// Between two attempts to connect, in milliseconds: it doubles.
     private static let shortestWait: UInt64 = 250
     private static let longestWait: UInt64 = 5_000
+    /// How much longer than a second for each server an attempt may take, in milliseconds. libnats itself waits without
+    /// end for a server that accepts a connection and then says nothing of TLS.
+    private static let slack: UInt64 = 2_000
+    /// The attempts that may hang at a time, each with a thread of its own, before a new process is better.
+    private static let mostHanging = 8
 
     unowned var handler: any Handler  // because the link owns both
     private let loop: Loop
@@ -43,6 +48,8 @@ final class NATSConnection {
     private var wake: WakeUp!  // because it needs self
     private var timer: LoopTimer!  // because it needs self
     private var wait = NATSConnection.shortestWait
+    /// How many attempts have been left to themselves since the last connection.
+    private var hanging = 0
 
     /// What is told of the connection, or of the attempt to make one.
     private var news: NATSNews?
@@ -66,7 +73,7 @@ final class NATSConnection {
         self.subjects = subjects
         seed = key.map { strdup($0.seed) }
         wake = try WakeUp(loop) { [unowned self] in self.takeNews() }
-        timer = LoopTimer(loop) { [unowned self] in self.tryAgain() }
+        timer = LoopTimer(loop) { [unowned self] in self.timePassed() }
     }
 
     /// Begins to connect.
@@ -76,6 +83,7 @@ final class NATSConnection {
         let options = try NATSOptions.make(configuration, key: key, seed: seed)
         let news = NATSNews(loop, wake: wake)
         self.news = news
+        timer.start(after: UInt64(configuration.servers.count) * 1_000 + Self.slack)
         NATSAttempt.start(options, telling: news)
     }
 
@@ -150,7 +158,9 @@ final class NATSConnection {
             isLost = true
             return
         }
+        timer.stop()
         wait = Self.shortestWait
+        hanging = 0
         isUp = true
         for subject in subjects {
             var subscription: OpaquePointer?
@@ -163,7 +173,9 @@ final class NATSConnection {
 
     private func failed(_ status: natsStatus) {
         disconnect()
-        guard status != NATS_CONNECTION_AUTH_FAILED else { return handler.natsRefused() }
+        guard status != NATS_CONNECTION_AUTH_FAILED else {
+            return handler.natsGaveUp("NATS refuses this node's key: add the key to the server's users")
+        }
         handler.natsFailed(String(cString: natsStatus_GetText(status)))
         tryLater()
     }
@@ -180,11 +192,22 @@ final class NATSConnection {
         wait = min(wait * 2, Self.longestWait)
     }
 
-    private func tryAgain() {
+    private func timePassed() {
+        guard news == nil else { return leaveAttempt() }
         do { try connect() } catch {
             handler.natsFailed("\(error)")
             tryLater()
         }
+    }
+
+    /// Leaves an attempt that hangs to itself.
+    private func leaveAttempt() {
+        disconnect()
+        hanging += 1
+        let why = "an attempt doesn't end: a server says nothing, or its name isn't looked up"
+        guard hanging < Self.mostHanging else { return handler.natsGaveUp("NATS can't be reached: \(why)") }
+        handler.natsFailed(why)
+        tryLater()
     }
 
     private func disconnect() {
