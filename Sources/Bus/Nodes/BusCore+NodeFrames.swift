@@ -32,7 +32,7 @@ extension BusCore {
         }
     }
 
-    private func isNoRow(_ header: borrowing Header, _ node: Node) -> BusError {
+    private func isNoRow(_ header: borrowing Header, _ node: NodeRecord) -> BusError {
         statistics.violations += 1
         return BusError(
             .forbidden,
@@ -48,7 +48,7 @@ extension BusCore {
         }
     }
 
-    private func handleAnswer(_ header: borrowing Header, _ frame: Frame, from node: Node) {
+    private func handleAnswer(_ header: borrowing Header, _ frame: Frame, from node: NodeRecord) {
         guard let call = calls.find(header.id), call.pointee.state == .sent,
             let callee = call.pointee.callee?.takeUnretainedValue() as? RemotePeer, callee.remoteNode === node
         else {

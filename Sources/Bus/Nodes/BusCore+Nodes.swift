@@ -128,7 +128,7 @@ extension BusCore {
         }
     }
 
-    private func tell(_ node: Node, _ body: [UInt8]) {
+    private func tell(_ node: NodeRecord, _ body: [UInt8]) {
         guard let peer = node.connection, peer.isOpen else { return }
         // Without these frames the other broker would be wrong about this one, so they always fit.
         var writer = HeaderWriter(
@@ -141,7 +141,7 @@ extension BusCore {
     // MARK: What a node says
 
     /// Takes a frame of kind `node`.
-    func take(_ body: UnsafeRawBufferPointer, from node: Node) throws(BusError) {
+    func take(_ body: UnsafeRawBufferPointer, from node: NodeRecord) throws(BusError) {
         // Reading it may take long, so the turn's time is checked.
         turn.interrupt()
         let frame = try NodeFrame(body)
@@ -163,7 +163,7 @@ extension BusCore {
         }
     }
 
-    private func take(_ frame: NodeFrame, from node: Node) throws(BusError) {
+    private func take(_ frame: NodeFrame, from node: NodeRecord) throws(BusError) {
         for row in frame.rows { node.facts.rows[row.key] = row.value }
         try require(
             node.facts.rows.count <= Self.mostRows, .tooLarge, "\(node.name) has over \(Self.mostRows) rows")
@@ -185,12 +185,12 @@ extension BusCore {
     /// The most rows that one node may have, and the most names that it may observe.
     private static let (mostRows, mostObserved) = (16_384, 65_536)
 
-    private func latestRank(on node: Node) -> Int {
+    private func latestRank(on node: NodeRecord) -> Int {
         modules.rows.lazy.filter { $0.row?.placement.includes(node.name) == true }.map(\.rank).max() ?? 0
     }
 
     /// Puts a node in force whose table has come whole, if it is the same app's.
-    private func join(_ node: Node, _ own: NodeFacts) {
+    private func join(_ node: NodeRecord, _ own: NodeFacts) {
         let difference = own.difference(from: node.facts)
         node.judged(difference, at: host.wallMicroseconds)
         guard difference == nil else { return }
@@ -206,7 +206,7 @@ extension BusCore {
     }
 
     /// Makes the peer that stands for a row of a node.
-    private func represent(_ module: ModuleRecord, of node: Node) {
+    private func represent(_ module: ModuleRecord, of node: NodeRecord) {
         guard let connection = node.connection, node.peers[module.name] == nil else { return }
         let peer = RemotePeer(node, over: connection, pool)
         peer.identify(as: .module, module, rank: module.rank)
@@ -216,7 +216,7 @@ extension BusCore {
     }
 
     /// Compares the rows' facts, which decide where a message for a row goes.
-    private func compareRows(_ node: Node, _ own: NodeFacts) {
+    private func compareRows(_ node: NodeRecord, _ own: NodeFacts) {
         node.mismatched = [:]
         for (name, row) in own.rows {
             if let difference = row.difference(from: node.facts.rows[name]) {
@@ -253,7 +253,7 @@ extension BusCore {
     }
 
     /// Ends what a node's modules had open here, and what was open at them.
-    private func end(_ node: Node, sent: UInt64?, _ reason: String) {
+    private func end(_ node: NodeRecord, sent: UInt64?, _ reason: String) {
         let wasUp = node.life == .up
         node.wasLost(having: sent)
         let error = BusError(.died, "the node \(node.name) was lost: \(reason)", ran: .maybe)

@@ -3,9 +3,9 @@ import StrataCore
 /// A row of another node, or that node's operators, as a peer of this bus: it makes requests here,
 /// and serves requests from here. It has no connection; its node's carries its frames.
 final class RemotePeer: Peer {
-    unowned let remoteNode: Node  // because a node ends its peers
+    unowned let remoteNode: NodeRecord  // because a node ends its peers
 
-    init(_ node: Node, over connection: Peer, _ pool: OutboxPool) {
+    init(_ node: NodeRecord, over connection: Peer, _ pool: OutboxPool) {
         remoteNode = node
         super.init(number: 0, credentials: connection.credentials, outbox: Outbox(pool: pool))
         belongs(to: node.name, over: connection)

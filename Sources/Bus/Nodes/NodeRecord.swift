@@ -1,7 +1,7 @@
 import StrataCore
 
 /// Another machine of the app, as this bus sees it.
-final class Node {
+final class NodeRecord {
     let name: String
     private(set) var life = NodeLife.never
     /// The connection to its broker; nil if there is none.
@@ -81,7 +81,7 @@ final class Node {
 /// The app's other nodes, the process that connects this bus with them, and what they were told of
 /// this one. Empty for an app of one machine.
 struct NodeTable {
-    private(set) var nodes: [Node] = []
+    private(set) var nodes: [NodeRecord] = []
     /// The connection of the link's process; nil if there is none.
     private(set) var link: Peer?
     /// The launcher's word on that process.
@@ -92,16 +92,16 @@ struct NodeTable {
     private var changedNames: Set<[UInt8]> = []
     private var changedRows: Set<String> = []
 
-    init(_ table: AppTable) { nodes = table.nodes.filter { $0.name != table.node }.map { Node($0.name) } }
+    init(_ table: AppTable) { nodes = table.nodes.filter { $0.name != table.node }.map { NodeRecord($0.name) } }
 
     var isEmpty: Bool { nodes.isEmpty }
 
-    func find(_ name: String) -> Node? { nodes.first { $0.name == name } }
+    func find(_ name: String) -> NodeRecord? { nodes.first { $0.name == name } }
 
     /// Returns the node whose broker a connection leads to.
-    func find(_ connection: Peer) -> Node? { nodes.first { $0.connection === connection } }
+    func find(_ connection: Peer) -> NodeRecord? { nodes.first { $0.connection === connection } }
 
-    var up: [Node] { nodes.filter { $0.life == .up } }
+    var up: [NodeRecord] { nodes.filter { $0.life == .up } }
 
     mutating func take(_ link: Peer?) { self.link = link }
     mutating func take(_ vouch: LauncherWord.Vouch?) { self.vouch = vouch }
