@@ -105,7 +105,8 @@ struct InstructionReport {
                     "\(name): \(count.instructions) instructions, and at most \(most.instructions) + "
                         + "\(Int(margin * 100)) % are allowed; \(advice)")
             }
-            if count.allocations > most.allocations {
+            // A few allocations of a whole run depend on how its rounds fall.
+            if count.allocations > most.allocations + 0.05 {
                 complaints.append(
                     "\(name): \(count.allocations) allocations, and at most \(most.allocations) are allowed; "
                         + advice)

@@ -125,6 +125,7 @@ extension BusCore {
         for node in nodes.nodes where node.life == .joining || node.life == .up {
             for body in bodies { tell(node, body) }
             compareRows(node, facts)
+            if node.life == .up { representRows(of: node) }
         }
     }
 
@@ -158,12 +159,13 @@ extension BusCore {
         try take(frame, from: node)
         switch node.life {
         case .joining where !frame.more: join(node, NodeFacts(table))
-        case .up: if !frame.rows.isEmpty { compareRows(node, NodeFacts(table)) }
+        case .up: if !frame.more, !frame.rows.isEmpty { compareRows(node, NodeFacts(table)) }
         case .never, .joining, .mismatch, .lost: break
         }
     }
 
     private func take(_ frame: NodeFrame, from node: NodeRecord) throws(BusError) {
+        if frame.isAnew { node.facts.rows = [:] }
         for row in frame.rows { node.facts.rows[row.key] = row.value }
         try require(
             node.facts.rows.count <= Self.mostRows, .tooLarge, "\(node.name) has over \(Self.mostRows) rows")
@@ -194,9 +196,7 @@ extension BusCore {
         let difference = own.difference(from: node.facts)
         node.judged(difference, at: host.wallMicroseconds)
         guard difference == nil else { return }
-        for module in modules.rows where module.row?.placement.includes(node.name) == true {
-            represent(module, of: node)
-        }
+        representRows(of: node)
         let operators = RemotePeer(node, over: node.connection!, pool)  // because a node that joins is connected
         operators.identify(as: .operator, nil, rank: 0)
         operators.take(.admitted)
@@ -205,7 +205,25 @@ extension BusCore {
         emit("app.nodeBack", about: ["node": .string(node.name)])
     }
 
-    /// Makes the peer that stands for a row of a node.
+    /// Makes the peers that stand for the rows of a node, and ends those whose rows are gone, have
+    /// moved or have another level.
+    private func representRows(of node: NodeRecord) {
+        func isHere(_ module: ModuleRecord) -> Bool {
+            !module.isRemoved && module.row?.placement.includes(node.name) == true
+        }
+        for (name, peer) in node.peers.sorted(by: { $0.key < $1.key }) {
+            guard let module = peer.module else { continue }
+            let stays = isHere(module) && modules.find(name) === module && peer.rank == module.rank
+            guard !stays || module.isAway != module.remotes.contains(where: { $0 === peer }) else { continue }
+            node.remove(name)
+            let error = BusError(
+                .died, "the row of \(peer.displayName) has changed in the manifest: try again", ran: .maybe)
+            end(peer, reached: .max, error)
+        }
+        for module in modules.rows where isHere(module) { represent(module, of: node) }
+    }
+
+    /// Makes the peer that stands for a row of a node, if there is none.
     private func represent(_ module: ModuleRecord, of node: NodeRecord) {
         guard let connection = node.connection, node.peers[module.name] == nil else { return }
         let peer = RemotePeer(node, over: connection, pool)
@@ -255,19 +273,19 @@ extension BusCore {
     /// Ends what a node's modules had open here, and what was open at them.
     private func end(_ node: NodeRecord, sent: UInt64?, _ reason: String) {
         let wasUp = node.life == .up
-        node.wasLost(having: sent)
         let error = BusError(.died, "the node \(node.name) was lost: \(reason)", ran: .maybe)
-        // The requests end before the connection is forgotten, which knows what was written.
-        let peers = node.peers.sorted { $0.key < $1.key }.map(\.value)
-        for peer in peers {
-            peer.take(.closed)
-            peer.module?.remove(remote: peer)
-            endRequests(of: peer, error)
-        }
-        for peer in node.ended(reason, at: host.wallMicroseconds) { connections.keepUntilRoundEnds(peer) }
+        let (peers, reached) = (node.peers.sorted { $0.key < $1.key }.map(\.value), node.reached(having: sent))
+        node.ended(reason, at: host.wallMicroseconds)
+        for peer in peers { end(peer, reached: reached, error) }
         if wasUp, stage == .running {
             emit("app.nodeLost", about: ["node": .string(node.name), "reason": .string(reason)])
         }
+    }
+
+    private func end(_ peer: RemotePeer, reached: UInt64, _ error: BusError) {
+        peer.ends(reached: reached)
+        endRequests(of: peer, error)
+        connections.keepUntilRoundEnds(peer)
     }
 
     /// Ends all nodes' connections, which another program's bus doesn't continue.

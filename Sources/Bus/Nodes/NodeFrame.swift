@@ -15,6 +15,8 @@ struct NodeFrame {
     var node = ""
     /// Whether another frame follows before the sender's table is whole.
     var more = false
+    /// Whether these rows, with those of the frames that follow, replace all that were said before.
+    var isAnew = false
     var rows: [String: NodeFacts.Row] = [:]
     var ready: [String] = []
     var unready: [String] = []
@@ -39,6 +41,7 @@ struct NodeFrame {
             self.facts = facts
         }
         more = try reader.bool("more") ?? false
+        isAnew = try reader.bool("anew") ?? false
         for member in try reader.object("rows") ?? [] { rows[member.name] = try NodeFacts.Row(member) }
         ready = try reader.strings("ready")
         unready = try reader.strings("unready")
@@ -82,7 +85,7 @@ struct NodeFrame {
     }
 
     /// Returns the bodies that tell another node the rows anew, in order.
-    static func bodies(rows: [String: NodeFacts.Row]) -> [[UInt8]] { bodies([], parts(rows)) }
+    static func bodies(rows: [String: NodeFacts.Row]) -> [[UInt8]] { bodies([.init("anew", true)], parts(rows)) }
 
     private static func parts(_ rows: [String: NodeFacts.Row]) -> [Part] {
         rows.sorted { $0.key < $1.key }.map { .member("rows", .init($0.key, $0.value.json)) }

@@ -23,9 +23,6 @@ final class NodeRecord {
 
     /// Where its stream begins in its connection's queue.
     private var streamStart: UInt64 = 0
-    /// How many bytes of its stream may have reached it, once it is lost; nil if only its connection
-    /// knows that.
-    private var sent: UInt64?
 
     /// What is observed of one name.
     struct Observed {
@@ -43,7 +40,7 @@ final class NodeRecord {
         life.take(.connected)
         self.connection = connection
         self.streamStart = streamStart
-        (sent, since) = (nil, time)
+        since = time
         (facts, mismatched, ready, observed) = (NodeFacts(), [:], [], [:])
     }
 
@@ -58,23 +55,19 @@ final class NodeRecord {
 
     func add(_ peer: RemotePeer, _ name: String) { peers[name] = peer }
 
-    /// Notes how many bytes of its stream were published. It is asked while the node's requests end.
-    func wasLost(having sent: UInt64?) { self.sent = sent }
+    func remove(_ name: String) { peers[name] = nil }
 
-    /// Notes that the connection has ended.
-    /// - Returns: the peers that stood for its rows.
-    func ended(_ reason: String, at time: UInt64) -> [RemotePeer] {
-        life.take(.ended)
-        (self.reason, since) = (reason, time)
-        let former = peers.sorted { $0.key < $1.key }.map(\.value)
-        (peers, mismatched, ready, observed, connection) = ([:], [:], [], [:], nil)
-        return former
+    /// Returns the position in its connection's queue before which everything may have reached it.
+    /// - Parameter sent: how many bytes of its stream were sent on; nil if that isn't known.
+    func reached(having sent: UInt64?) -> UInt64 {
+        sent.map { streamStart &+ $0 } ?? connection?.outbox.written ?? 0
     }
 
-    /// Whether the bytes before a position of its connection's queue may have reached its broker.
-    func mayHaveGot(_ end: UInt64) -> Bool {
-        if let sent { return end <= streamStart &+ sent }
-        return connection.map { $0.outbox.written >= end } ?? true
+    /// Notes that the connection has ended.
+    func ended(_ reason: String, at time: UInt64) {
+        life.take(.ended)
+        (self.reason, since) = (reason, time)
+        (peers, mismatched, ready, observed, connection) = ([:], [:], [], [:], nil)
     }
 }
 
@@ -100,8 +93,6 @@ struct NodeTable {
 
     /// Returns the node whose broker a connection leads to.
     func find(_ connection: Peer) -> NodeRecord? { nodes.first { $0.connection === connection } }
-
-    var up: [NodeRecord] { nodes.filter { $0.life == .up } }
 
     mutating func take(_ link: Peer?) { self.link = link }
     mutating func take(_ vouch: LauncherWord.Vouch?) { self.vouch = vouch }

@@ -3,10 +3,16 @@ import StrataCore
 /// A row of another node, or that node's operators, as a peer of this bus: it makes requests here,
 /// and serves requests from here. It has no connection; its node's carries its frames.
 final class RemotePeer: Peer {
-    unowned let remoteNode: NodeRecord  // because a node ends its peers
+    let remoteNode: NodeRecord
+    /// The connection that carries its frames: kept here, because `carrier` doesn't retain it.
+    private let nodeConnection: Peer
+    /// The position in the connection's queue before which everything may have reached its broker;
+    /// set when it ends.
+    private var reached = UInt64.max
 
     init(_ node: NodeRecord, over connection: Peer, _ pool: OutboxPool) {
         remoteNode = node
+        nodeConnection = connection
         super.init(number: 0, credentials: connection.credentials, outbox: Outbox(pool: pool))
         belongs(to: node.name, over: connection)
     }
@@ -16,5 +22,14 @@ final class RemotePeer: Peer {
 
     /// Whether a request may have reached its broker before the node was lost.
     /// - Parameter end: the position behind the request in the connection's queue.
-    func mayHaveGot(_ end: UInt64) -> Bool { remoteNode.mayHaveGot(end) }
+    func mayHaveGot(_ end: UInt64) -> Bool { end <= reached }
+
+    /// Ends it.
+    /// - Parameter reached: the position in the connection's queue before which everything may have
+    ///   reached its broker.
+    func ends(reached: UInt64) {
+        self.reached = reached
+        take(.closed)
+        module?.remove(remote: self)
+    }
 }

@@ -6,8 +6,7 @@ public import StrataManifest
 /// The work behind `strata up`, `strata launch` and `strata broker`.
 public enum AppRun {
     /// Reads the manifest and adds the options of the command line. Refuses what the bus is certain
-    /// to refuse.
-    /// - Parameter node: The node that this machine is, in an app with nodes.
+    /// to refuse. In an app with nodes, `node` says which one this machine is.
     public static func manifest(
         _ path: String, node: NodeChoice = NodeChoice(), options: [String] = [], environment: [String: String]
     ) throws(LaunchError) -> Manifest {

@@ -105,6 +105,44 @@ struct NodeLossTests {
         }
     }
 
+    @Test(.promise("N.10")) func aRowThatAReloadAddsOrMovesIsRoutedAnew() throws {
+        try TestNodes.run(.twoNodes()) { nodes in
+            func reload(_ change: (inout AppTable) -> Void) throws {
+                for bus in [nodes.berlin, nodes.tokyo] {
+                    var table = bus.table
+                    change(&table)
+                    #expect(try bus.reload(table).kind == "reply")
+                }
+            }
+            /// Calls until both nodes have told each other of their rows.
+            func called(_ to: String, by caller: RawPeer, at callee: RawPeer) throws {
+                while true {
+                    let id = try caller.call(to, nil, ["deadline": 200])
+                    let answer = try caller.answer(to: id)
+                    if answer.code == "deadline-exceeded" { break }
+                    #expect(answer.code == "unavailable")
+                }
+                try callee.find(["kind": "call", "to": .string(to)])
+            }
+            let notes = try nodes.berlin.module("Notes")
+            let finder = AppTable.Row.manual("Finder", provides: ["Finder"]) { $0.placement = .on(["tokyo"]) }
+            try reload { $0.modules.append(finder) }
+            let away = try nodes.tokyo.provider("Finder", "Finder")
+            try called("Finder/find", by: notes, at: away)
+            try reload {
+                $0.modules.append(finder)
+                $0.modules[4].placement = .on(["berlin"])
+            }
+            away.close()
+            let here = try nodes.berlin.provider("Finder", "Finder")
+            let id = try notes.call("Finder/find")
+            try here.reply(to: try here.expectCall("Finder/find"))
+            try notes.expectReply(to: id)
+            let index = try nodes.tokyo.provider("Index", "Index")
+            try called("Finder/find", by: index, at: here)
+        }
+    }
+
     @Test(.promise("N.10")) func aReloadComparesTheRowsAgain() throws {
         try TestNodes.run(.twoNodes()) { nodes in
             let index = try nodes.tokyo.provider("Index", "Index")
