@@ -4,7 +4,7 @@ import PackageDescription
 /// Set by scripts/check: there a warning is an error.
 let strict = Context.environment["STRATA_STRICT"] != nil
 
-/// Set by who connects several nodes: strata-link needs libnats, which nothing else does.
+/// Whether strata-link is built, which connects several nodes. It alone needs libnats.
 let hasLink = Context.environment["STRATA_LINK"] != nil
 
 let settings: [SwiftSetting] =

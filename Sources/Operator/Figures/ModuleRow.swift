@@ -32,8 +32,8 @@ public struct ModuleRow: Sendable {
     public var name: String { text("name") ?? "?" }
     /// The state, which is one of ``states``, or ``unreachable``.
     public var state: String { text("state") ?? "?" }
-    /// The nodes that this is about: that of the bus, or those on which the module runs if it doesn't
-    /// run there. Empty if the app has no nodes.
+    /// The bus's own node; for a module that doesn't run there, the nodes on which it does. Empty if the
+    /// app has no nodes.
     public var nodes: [String] { json["nodes"]?.array?.compactMap(\.string) ?? [] }
     /// Whether it accepts requests.
     public var isReady: Bool { state == "ready" }

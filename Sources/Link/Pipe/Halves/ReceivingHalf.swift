@@ -27,14 +27,14 @@ struct ReceivingHalf: ~Copyable {
     var wanted: UInt64 { taken + UInt64(kept.count) }
     /// Whether the other link doesn't know the newest places.
     var hasNews: Bool { told.taken != taken || told.wanted != wanted }
-    /// Whether so much of the window has become free that the other link should know at once.
+    /// Whether enough of the window has become free to tell the other link at once.
     var hasUrgentNews: Bool { taken - told.taken >= UInt64(window / 4) }
     var memory: Int { kept.capacity }
 
     /// Whether so many bytes at a place are within the window.
     func mayCome(_ count: Int, at offset: UInt64) -> Bool { offset + UInt64(count) <= taken + UInt64(window) }
 
-    /// Takes a piece's bytes that are within the window, without those that came before.
+    /// Takes the new bytes of a piece, as far as the window has room for them.
     mutating func received(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Outcome {
         let end = offset + UInt64(bytes.count)
         guard offset <= wanted else {

@@ -17,7 +17,7 @@ final class NodeConnection {
     private let socket: Socket
     /// What is left of the hello.
     private var unsent: [UInt8]
-    /// The answer to hello, as far as it has come.
+    /// The bytes of hello's answer that have arrived.
     private var answer: [UInt8] = []
     private(set) var isOpen = false
     private var readsNext = true

@@ -59,7 +59,7 @@ public struct LinkConfiguration: Equatable, Sendable {
         guard Name.isApp(app) else { throw LinkError("\"app\" is not an app's name: 1 to 32 of a-z, 0-9 and -") }
         node = try required("node")
         others = try texts("nodes")
-        for name in [node] + others where !Self.isNode(name) {
+        for name in [node] + others where !Name.isNode(name) {
             throw LinkError("\"\(Printable.line(name))\" is not a node's name: 1 to 32 of a-z, 0-9 and -, no - first")
         }
         guard Set(others + [node]).count == others.count + 1, others.count < 32 else {
@@ -81,7 +81,4 @@ public struct LinkConfiguration: Equatable, Sendable {
         socket = try required("socket")
         token = try required("token")
     }
-
-    /// Whether this is a node's name: 1 to 32 of `a-z`, `0-9` and `-`, beginning with a letter or digit.
-    static func isNode(_ name: String) -> Bool { Name.isApp(name) && name.utf8.first != UInt8(ascii: "-") }
 }

@@ -51,7 +51,7 @@ final class NATSConnection {
     /// How many attempts have been left to themselves since the last connection.
     private var hanging = 0
 
-    /// What is told of the connection, or of the attempt to make one.
+    /// The events of the connection, or of the attempt to make one.
     private var news: NATSNews?
     private var connection: OpaquePointer?
     private var subscriptions: [OpaquePointer?] = []
