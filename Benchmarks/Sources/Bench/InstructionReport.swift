@@ -105,8 +105,7 @@ struct InstructionReport {
                     "\(name): \(count.instructions) instructions, and at most \(most.instructions) + "
                         + "\(Int(margin * 100)) % are allowed; \(advice)")
             }
-            // A few allocations of a whole run depend on how its rounds fall.
-            if count.allocations > most.allocations + 0.05 {
+            if count.allocations > most.allocations {
                 complaints.append(
                     "\(name): \(count.allocations) allocations, and at most \(most.allocations) are allowed; "
                         + advice)

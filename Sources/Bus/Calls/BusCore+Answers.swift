@@ -266,9 +266,7 @@ extension BusCore {
     func sendOwedCredit(over connection: Peer) {
         connection.setOwesCredit(false)
         guard connection.role == .node else { return sendOwedCredit(connection) }
-        for peer in nodes.find(connection)?.peers.sorted(by: { $0.key < $1.key }).map(\.value) ?? [] {
-            sendOwedCredit(peer)
-        }
+        for peer in nodes.find(connection)?.peers ?? [] { sendOwedCredit(peer) }
     }
 
     private func sendOwedCredit(_ callee: Peer) {

@@ -36,16 +36,11 @@ extension BusCore {
     /// Returns the peer to which a request for a row goes: one whose module is ready, and among
     /// these the one with the fewest requests.
     func bestRemote(of module: ModuleRecord) throws(BusError) -> RemotePeer {
-        let best = routedRemotes(of: module).min {
+        let best = module.remotes.lazy.filter(\.isRouted).min {
             ($0.isReady ? 0 : 1, $0.servedCount) < ($1.isReady ? 0 : 1, $1.servedCount)
         }
         guard let best else { throw unreachable(module) }
         return best
-    }
-
-    /// Returns the peers that stand for a row on the nodes that have the same row.
-    func routedRemotes(of module: ModuleRecord) -> [RemotePeer] {
-        module.remotes.filter { $0.remoteNode.mismatched[module.name] == nil }
     }
 
     /// Says why no request can go to a row of other nodes.

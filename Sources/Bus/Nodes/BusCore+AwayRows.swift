@@ -9,7 +9,7 @@ extension BusCore {
     /// Whether a request gets to its owner's node; nil if that is this one.
     func reach(_ owner: ModuleRecord) -> Reach? {
         guard isElsewhere(owner) else { return nil }
-        return routedRemotes(of: owner).isEmpty ? .disconnected : .connected
+        return owner.remotes.contains(where: \.isRouted) ? .connected : .disconnected
     }
 
     /// Returns the nodes that a module's state is about: this one, or those on which an away row
@@ -23,7 +23,7 @@ extension BusCore {
     /// Returns the word for a module's state.
     func stateWord(of module: ModuleRecord) -> String {
         guard isElsewhere(module) else { return module.life.word }
-        let remotes = routedRemotes(of: module)
+        let remotes = module.remotes.lazy.filter(\.isRouted)
         return remotes.isEmpty ? "unreachable" : remotes.contains(where: \.isReady) ? "ready" : "elsewhere"
     }
 }

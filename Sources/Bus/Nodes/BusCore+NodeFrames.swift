@@ -21,7 +21,7 @@ extension BusCore {
             // What follows can't be trusted to mean what it says.
             return end(connection, error)
         }
-        guard let sender = node.peers[header.from.text] else {
+        guard let sender = node.peer(header.from) else {
             return refuse(header, over: connection, isNoRow(header, node))
         }
         switch header.kind {

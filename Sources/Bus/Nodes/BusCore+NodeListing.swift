@@ -11,7 +11,7 @@ extension BusCore {
             .present([
                 "name": .string(node.name), "own": false, "state": .string(node.life.word),
                 "operates": operates(node.name), "since": node.since == 0 ? .null : JSON(node.since / 1_000),
-                "reason": node.reason.json, "open": JSON(node.peers.values.reduce(0) { $0 + $1.servedCount }),
+                "reason": node.reason.json, "open": JSON(node.peers.reduce(0) { $0 + $1.servedCount }),
                 "queued": JSON(node.connection?.outbox.pending ?? 0),
                 "rowsThatDiffer": node.mismatched.isEmpty
                     ? JSON?.none : JSON(node.mismatched.sorted { $0.key < $1.key }.map(\.value)),

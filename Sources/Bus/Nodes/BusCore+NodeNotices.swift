@@ -10,11 +10,10 @@ extension BusCore {
     ) -> Int {
         // Other nodes know rows alone.
         guard !peer.isRemote, peer.module?.row != nil else { return 0 }
-        let name = Array(header.name)
         var reached = 0
         var payload: Payload?
         for node in nodes.nodes where node.life == .up {
-            guard let observed = node.observed[name], let connection = node.connection,
+            guard let observed = node.observed.find(header.name), let connection = node.connection,
                 LevelRule.broadcastReaches(from: rank, to: observed.rank)
             else { continue }
             let isSent = levels.nameBytes[rank].withUnsafeBytes { level in
@@ -27,10 +26,10 @@ extension BusCore {
                 return true
             }
             if isSent {
-                node.observed[name]?.missed = 0
+                observed.missed = 0
                 reached += 1
             } else {
-                node.observed[name]?.missed += 1
+                observed.missed += 1
             }
         }
         return reached

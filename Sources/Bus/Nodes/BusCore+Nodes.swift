@@ -169,11 +169,15 @@ extension BusCore {
         for row in frame.rows { node.facts.rows[row.key] = row.value }
         try require(
             node.facts.rows.count <= Self.mostRows, .tooLarge, "\(node.name) has over \(Self.mostRows) rows")
-        for name in frame.unobserves { node.observed[Array(name.utf8)] = nil }
+        for name in frame.unobserves { node.observed.remove(name) }
         // A node observes no later than its own modules may.
         let latest = latestRank(on: node)
         for (name, rank) in frame.observes where name.utf8.count <= 256 {
-            node.observed[Array(name.utf8), default: .init(rank: rank)].rank = min(rank, latest)
+            if let observed = node.observed.find(name) {
+                observed.rank = min(rank, latest)
+            } else {
+                node.observed.set(name, NodeRecord.Observed(rank: min(rank, latest)))
+            }
         }
         try require(
             node.observed.count <= Self.mostObserved, .overloaded,
@@ -200,7 +204,7 @@ extension BusCore {
         let operators = RemotePeer(node, over: node.connection!, pool)  // because a node that joins is connected
         operators.identify(as: .operator, nil, rank: 0)
         operators.take(.admitted)
-        node.add(operators, "operator")
+        node.add(operators)
         compareRows(node, own)
         emit("app.nodeBack", about: ["node": .string(node.name)])
     }
@@ -211,11 +215,11 @@ extension BusCore {
         func isHere(_ module: ModuleRecord) -> Bool {
             !module.isRemoved && module.row?.placement.includes(node.name) == true
         }
-        for (name, peer) in node.peers.sorted(by: { $0.key < $1.key }) {
+        for peer in node.peers {
             guard let module = peer.module else { continue }
-            let stays = isHere(module) && modules.find(name) === module && peer.rank == module.rank
+            let stays = isHere(module) && modules.find(module.name) === module && peer.rank == module.rank
             guard !stays || module.isAway != module.remotes.contains(where: { $0 === peer }) else { continue }
-            node.remove(name)
+            node.remove(peer)
             let error = BusError(
                 .died, "the row of \(peer.displayName) has changed in the manifest: try again", ran: .maybe)
             end(peer, reached: .max, error)
@@ -225,11 +229,13 @@ extension BusCore {
 
     /// Makes the peer that stands for a row of a node, if there is none.
     private func represent(_ module: ModuleRecord, of node: NodeRecord) {
-        guard let connection = node.connection, node.peers[module.name] == nil else { return }
+        guard let connection = node.connection, module.nameBytes.withUnsafeBytes({ node.peer($0) }) == nil else {
+            return
+        }
         let peer = RemotePeer(node, over: connection, pool)
         peer.identify(as: .module, module, rank: module.rank)
         peer.take(.admitted)
-        node.add(peer, module.name)
+        node.add(peer)
         if module.isAway { module.add(remote: peer) }
     }
 
@@ -274,7 +280,7 @@ extension BusCore {
     private func end(_ node: NodeRecord, sent: UInt64?, _ reason: String) {
         let wasUp = node.life == .up
         let error = BusError(.died, "the node \(node.name) was lost: \(reason)", ran: .maybe)
-        let (peers, reached) = (node.peers.sorted { $0.key < $1.key }.map(\.value), node.reached(having: sent))
+        let (peers, reached) = (node.peers, node.reached(having: sent))
         node.ended(reason, at: host.wallMicroseconds)
         for peer in peers { end(peer, reached: reached, error) }
         if wasUp, stage == .running {

@@ -6,8 +6,9 @@ final class NodeRecord {
     private(set) var life = NodeLife.never
     /// The connection to its broker; nil if there is none.
     private(set) var connection: Peer?
-    /// The peers that stand for its rows here, by name, and for its operators, by `operator`.
-    private(set) var peers: [String: RemotePeer] = [:]
+    /// The peers that stand for its rows here, and for its operators.
+    private(set) var peers: [RemotePeer] = []
+    private var peersByName = ByteTable<RemotePeer>()
     /// What it has said so far of its table, while `joining`, and of it since.
     var facts = NodeFacts()
     /// Why rows that it has too aren't routed to it: the difference, by the row's name.
@@ -15,7 +16,7 @@ final class NodeRecord {
     /// Its rows that are ready.
     var ready: Set<String> = []
     /// The names that its modules observe, and how.
-    var observed: [[UInt8]: Observed] = [:]
+    var observed = ByteTable<Observed>()
     /// Why it isn't up; empty if it is, or never was.
     private(set) var reason = ""
     /// When its state has changed, in microseconds since 1970; 0 if it never has.
@@ -24,12 +25,14 @@ final class NodeRecord {
     /// Where its stream begins in its connection's queue.
     private var streamStart: UInt64 = 0
 
-    /// What is observed of one name.
-    struct Observed {
+    /// How one name is observed there. An object, so that its table is looked up by bytes.
+    final class Observed {
         /// The latest rank of its observers there.
         var rank: Int
         /// The number of notices that found no room in the queue to the node, since the last one.
         var missed: UInt64 = 0
+
+        init(rank: Int) { self.rank = rank }
     }
 
     init(_ name: String) { self.name = name }
@@ -41,7 +44,7 @@ final class NodeRecord {
         self.connection = connection
         self.streamStart = streamStart
         since = time
-        (facts, mismatched, ready, observed) = (NodeFacts(), [:], [], [:])
+        (facts, mismatched, ready) = (NodeFacts(), [:], [])
     }
 
     /// Notes whether both brokers agree on the app.
@@ -53,9 +56,18 @@ final class NodeRecord {
         if life != before { since = time }
     }
 
-    func add(_ peer: RemotePeer, _ name: String) { peers[name] = peer }
+    /// Returns the peer that stands for a row, or with `operator` for the node's operators.
+    func peer(_ name: UnsafeRawBufferPointer) -> RemotePeer? { peersByName.find(name) }
 
-    func remove(_ name: String) { peers[name] = nil }
+    func add(_ peer: RemotePeer) {
+        peers.append(peer)
+        peersByName.set(peer.from, peer)
+    }
+
+    func remove(_ peer: RemotePeer) {
+        peers.removeAll { $0 === peer }
+        peersByName.remove(peer.from)
+    }
 
     /// Returns the position in its connection's queue before which everything may have reached it.
     /// - Parameter sent: how many bytes of its stream were sent on; nil if that isn't known.
@@ -67,7 +79,9 @@ final class NodeRecord {
     func ended(_ reason: String, at time: UInt64) {
         life.take(.ended)
         (self.reason, since) = (reason, time)
-        (peers, mismatched, ready, observed, connection) = ([:], [:], [], [:], nil)
+        (peers, mismatched, ready, connection) = ([], [:], [], nil)
+        peersByName.removeAll()
+        observed.removeAll()
     }
 }
 
@@ -85,9 +99,13 @@ struct NodeTable {
     private var changedNames: Set<[UInt8]> = []
     private var changedRows: Set<String> = []
 
-    init(_ table: AppTable) { nodes = table.nodes.filter { $0.name != table.node }.map { NodeRecord($0.name) } }
+    /// Whether there are none. Stored, because each broadcast asks.
+    let isEmpty: Bool
 
-    var isEmpty: Bool { nodes.isEmpty }
+    init(_ table: AppTable) {
+        nodes = table.nodes.filter { $0.name != table.node }.map { NodeRecord($0.name) }
+        isEmpty = nodes.isEmpty
+    }
 
     func find(_ name: String) -> NodeRecord? { nodes.first { $0.name == name } }
 

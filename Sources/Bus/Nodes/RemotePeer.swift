@@ -20,6 +20,9 @@ final class RemotePeer: Peer {
     /// Whether its module is ready, as its broker says.
     var isReady: Bool { module.map { remoteNode.ready.contains($0.name) } ?? false }
 
+    /// Whether its node has the same row, so that messages for it go there.
+    var isRouted: Bool { module.map { remoteNode.mismatched[$0.name] == nil } ?? true }
+
     /// Whether a request may have reached its broker before the node was lost.
     /// - Parameter end: the position behind the request in the connection's queue.
     func mayHaveGot(_ end: UInt64) -> Bool { end <= reached }

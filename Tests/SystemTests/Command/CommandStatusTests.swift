@@ -35,6 +35,28 @@ struct CommandStatusTests {
         #expect(!run.output.contains("\u{1B}"))
     }
 
+    @Test(.promise("N.10")) func nodesAreATableWithTheRowsThatDiffer() async throws {
+        let nodes = """
+            {"nodes":[{"name":"berlin","own":true,"state":"up","operates":true},\
+            {"name":"tokyo","own":false,"state":"lost","operates":false,"since":1000,"reason":"no \\u001b[31msign",\
+            "open":2,"queued":7,"rowsThatDiffer":["tokyo has another row Index"]}]}
+            """
+        let terminal = ["NO_COLOR": "1"]
+        let (run, asked) = try await strata("nodes", environment: terminal, output: .terminal(columns: 80)) { _ in
+            [.reply(nodes)]
+        }
+        #expect(asked.map(\.to) == ["bus/nodes"])
+        #expect(run.lines[0].hasPrefix("NODE    STATE  SINCE     OPEN  QUEUED  WHY"), "\(run.output)")
+        #expect(run.lines[1].hasPrefix("berlin  up     –            –       –  this node"), "\(run.output)")
+        #expect(run.lines[2].hasPrefix("tokyo   lost   00:00:01     2       7  no "), "\(run.output)")
+        #expect(run.lines[3] == "tokyo has another row Index")
+        #expect(!run.output.contains("\u{1B}"))
+        let (one, _) = try await strata("nodes", environment: terminal, output: .terminal(columns: 80)) { _ in
+            [.reply(#"{"nodes":[]}"#)]
+        }
+        #expect(one.output.contains("runs on one machine"))
+    }
+
     @Test(.promise("M.148")) func nodesAreAColumn() async throws {
         let modules = Self.modules.replacing(#""name":"Storage""#, with: #""name":"Storage","nodes":["berlin"]"#)
             .replacing(#""name":"Export""#, with: #""name":"Export","nodes":["tokyo","osaka"]"#)
