@@ -18,4 +18,13 @@ struct ManifestTests {
         #expect(modules == [["Storage", "Log"], ["Session"], ["Catalog", "Notes", "Finder", "Export", "Suggest"]])
         try app.end()
     }
+
+    /// Notes says what it calls by the adapter's name, so a misnamed member is known to be a mistake.
+    @Test func aMemberThatTheAdapterMisnamesIsAnError() throws {
+        let app = try CatalogApp(["params: {ticket: token}": "params: {ticket: tokenn}"])
+        let found = try app.check(exit: 2)
+        #expect(found.contains("what Notes"), "\(found)")
+        #expect(found.contains("$.actions.writer.params.token: expected absent, found a string, required"), "\(found)")
+        try app.end()
+    }
 }

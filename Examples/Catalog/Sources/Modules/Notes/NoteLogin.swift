@@ -5,6 +5,7 @@ import Strata
 /// say (`adapters`): Notes imports no contract but its own.
 enum NoteLogin: Interface {
     static let name = "NoteLogin"
+    static let members: [any InterfaceMember.Type] = [Ask.self, Writer.self]
 
     /// Asks for somebody who writes notes, and gives the ticket that they will
     /// have.
