@@ -9,8 +9,8 @@ import Testing
 @Suite(.timeLimit(.hang)) struct NodeLinkTests {
     @Test func streamsReachTheOtherBroker() throws {
         try TwoNodes.run { nodes in
-            try nodes.bringUp()
             let bytes = (0...1).map { TwoNodes.bytes(6 << 20, seed: $0) }
+            try nodes.bringUp()
             for node in 0...1 { try nodes.stream(node).send(bytes[node]) }
             let streams = try (0...1).map { try nodes.stream($0) }
             #expect(nodes.loop.run(until: { (0...1).allSatisfy { streams[1 - $0].received.count >= bytes[$0].count } }))
@@ -63,6 +63,23 @@ import Testing
                 Issue.record("it ended with \(String(describing: nodes.endings[0]))")
                 return
             }
+        }
+    }
+
+    /// libnats sends no signature where one begins with a zero byte, and the server refuses that connection.
+    @Test func aKeyCountsAsRefusedAfterThreeConnections() throws {
+        try TwoNodes.run { nodes in
+            let refusing = try SilentServer(wantsTLS: false)
+            let address = try ServerAddress("nats://127.0.0.1:\(refusing.port)")
+            nodes.change = { $0.servers = [address] }
+            try nodes.start(0)
+            #expect(
+                nodes.loop.run(until: {
+                    refusing.serve()
+                    return nodes.endings[0] != nil
+                }))
+            #expect(nodes.endings[0] == .refused("NATS refuses this node's key: add the key to the server's users"))
+            #expect(refusing.greeted == 3)
         }
     }
 
@@ -148,13 +165,13 @@ import Testing
 
     @Test func aServerThatSaysNothingOfTLSIsLeft() throws {
         try TwoNodes.run { nodes in
-            let silent = try SilentServer()
+            let silent = try SilentServer(wantsTLS: true)
             let address = try ServerAddress("tls://localhost:\(silent.port)")
             nodes.change = { $0.servers = [address] }
             try nodes.start(0)
             #expect(
                 nodes.loop.run(until: {
-                    silent.greet()
+                    silent.serve()
                     return nodes.lines[0].contains { $0.contains("an attempt doesn't end") }
                 }))
         }

@@ -47,8 +47,11 @@ final class NATSServer {
 
     private var log: String { "\(folder)/nats.log" }
 
-    /// Waits until the server has written a text to its log.
-    func logs(_ text: String) -> Bool { loop.run(until: { Self.text(self.log).contains(text) }) }
+    /// Whether the server has written a text to its log.
+    func hasLogged(_ text: String) -> Bool { Self.text(log).contains(text) }
+
+    /// Waits until it has.
+    func logs(_ text: String) -> Bool { loop.run(until: { self.hasLogged(text) }) }
 
     private static func text(_ path: String) -> String {
         guard let file = fopen(path, "r") else { return "" }

@@ -1,13 +1,18 @@
 import Glibc
 import Testing
 
-/// A server that wants TLS, and then says nothing more.
+/// A server that greets its clients, refuses their keys or doesn't, and then says nothing more.
 final class SilentServer {
     let port: UInt16
     private let listener: Int32
     private var connections: [Int32] = []
+    private let wantsTLS: Bool
+    /// How many clients it has greeted.
+    var greeted: Int { connections.count }
 
-    init() throws {
+    /// - Parameter wantsTLS: whether it wants TLS; otherwise it refuses each client's key.
+    init(wantsTLS: Bool) throws {
+        self.wantsTLS = wantsTLS
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -28,12 +33,20 @@ final class SilentServer {
         close(listener)
     }
 
-    /// Greets the clients that have connected.
-    func greet() {
+    /// Greets the clients that have connected, and answers those that have spoken.
+    func serve() {
         while case let connection = accept(listener, nil, nil), connection >= 0 {
             connections.append(connection)
-            let greeting = Array(#"INFO {"server_id":"x","max_payload":1048576,"tls_required":true}"#.utf8) + [13, 10]
-            _ = write(connection, greeting, greeting.count)
+            say(
+                #"INFO {"server_id":"x","max_payload":1048576,"nonce":"x","tls_required":\#(wantsTLS)}"#, to: connection
+            )
+        }
+        var words = [UInt8](repeating: 0, count: 4096)
+        for connection in connections
+        where !wantsTLS && recv(connection, &words, words.count, Int32(MSG_DONTWAIT)) > 0 {
+            say("-ERR 'Authorization Violation'", to: connection)
         }
     }
+
+    private func say(_ line: String, to connection: Int32) { _ = write(connection, line + "\r\n", line.utf8.count + 2) }
 }

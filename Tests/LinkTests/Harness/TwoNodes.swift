@@ -102,7 +102,8 @@ final class TwoNodes {
             "nodes": .array(configuration.others.map { .string($0) }),
             "servers": .array(configuration.servers.map { .string($0.url) }),
             "key": configuration.key.map { .string($0) } ?? nil, "lost": .integer(Int64(configuration.lost)),
-            "socket": .string(configuration.socket), "token": .string(configuration.token),
+            "window": .integer(Int64(configuration.window)), "socket": .string(configuration.socket),
+            "token": .string(configuration.token),
         ]
         return try LinkProcess(loop, ["--configuration", "3"], configuration: json.encoded())
     }
