@@ -40,7 +40,7 @@ import Testing
             let link = try #require(nodes.links[0])
             #expect(nodes.loop.run(until: { nodes.brokers[1].opened == 1 }))
             var sent = 0
-            // On a busy machine the other link may find the silence before it has published enough.
+            // On a busy machine the session may stall before the link has published enough. Then it is tried once more.
             while !nodes.server.hasLogged("Slow Consumer") {
                 try #require(nodes.loop.run(until: { link.state(of: "tokyo") == "up" }))
                 process.signal(SIGSTOP)

@@ -69,7 +69,7 @@ import Testing
     /// libnats sends no signature where one begins with a zero byte, and the server refuses that connection.
     @Test func aKeyCountsAsRefusedAfterThreeConnections() throws {
         try TwoNodes.run { nodes in
-            let refusing = try SilentServer(wantsTLS: false)
+            let refusing = try StandInServer(wantsTLS: false)
             let address = try ServerAddress("nats://127.0.0.1:\(refusing.port)")
             nodes.change = { $0.servers = [address] }
             try nodes.start(0)
@@ -165,7 +165,7 @@ import Testing
 
     @Test func aServerThatSaysNothingOfTLSIsLeft() throws {
         try TwoNodes.run { nodes in
-            let silent = try SilentServer(wantsTLS: true)
+            let silent = try StandInServer(wantsTLS: true)
             let address = try ServerAddress("tls://localhost:\(silent.port)")
             nodes.change = { $0.servers = [address] }
             try nodes.start(0)

@@ -32,17 +32,9 @@ final class NATSAttempt: @unchecked Sendable {
         pthread_detach(thread)
     }
 
-    /// How often the servers must refuse the key before it counts as refused. libnats 3.4.1 sends none where a signature
-    /// begins with a zero byte: one of 256 connections is refused for that. Each has another nonce, and so another
-    /// signature.
-    private static let refusals = 3
-
     private func run() {
         var connection: OpaquePointer?
-        var status = NATS_CONNECTION_AUTH_FAILED
-        for _ in 0..<Self.refusals where status == NATS_CONNECTION_AUTH_FAILED {
-            status = natsConnection_Connect(&connection, options)
-        }
+        let status = natsConnection_Connect(&connection, options)
         end(connection, status)
         nats_ReleaseThreadMemory()
     }

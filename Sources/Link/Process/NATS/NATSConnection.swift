@@ -35,6 +35,10 @@ final class NATSConnection {
     /// How much longer than a second for each server an attempt may take, in milliseconds. libnats itself waits without
     /// end for a server that accepts a connection and then says nothing of TLS.
     private static let slack: UInt64 = 2_000
+    /// How often in a row the servers must refuse the key before the link believes it. libnats 3.4.1 leaves out a
+    /// signature that begins with a zero byte, so a server refuses one of 256 good connections. The next connection
+    /// has another nonce, and so another signature.
+    private static let mostRefusals = 3
     /// The attempts that may hang at a time, each with a thread of its own, before a new process is better.
     private static let mostHanging = 8
 
@@ -50,6 +54,8 @@ final class NATSConnection {
     private var wait = NATSConnection.shortestWait
     /// How many attempts have been left to themselves since the last connection.
     private var hanging = 0
+    /// How many attempts the servers have refused since the last connection.
+    private var refusals = 0
 
     /// The events of the connection, or of the attempt to make one.
     private var news: NATSNews?
@@ -161,6 +167,7 @@ final class NATSConnection {
         timer.stop()
         wait = Self.shortestWait
         hanging = 0
+        refusals = 0
         isUp = true
         for subject in subjects {
             var subscription: OpaquePointer?
@@ -173,10 +180,14 @@ final class NATSConnection {
 
     private func failed(_ status: natsStatus) {
         disconnect()
-        guard status != NATS_CONNECTION_AUTH_FAILED else {
-            return handler.natsGaveUp("NATS refuses this node's key: add the key to the server's users")
+        if status == NATS_CONNECTION_AUTH_FAILED {
+            refusals += 1
+            guard refusals < Self.mostRefusals else {
+                return handler.natsGaveUp("NATS refuses this node's key: add the key to the server's users")
+            }
+        } else {
+            handler.natsFailed(String(cString: natsStatus_GetText(status)))
         }
-        handler.natsFailed(String(cString: natsStatus_GetText(status)))
         tryLater()
     }
 

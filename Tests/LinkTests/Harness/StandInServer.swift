@@ -1,8 +1,8 @@
 import Glibc
 import Testing
 
-/// A server that greets its clients, refuses their keys or doesn't, and then says nothing more.
-final class SilentServer {
+/// A stand-in for a NATS server. It either wants TLS and then says nothing more, or refuses each client's key.
+final class StandInServer {
     let port: UInt16
     private let listener: Int32
     private var connections: [Int32] = []
@@ -10,7 +10,7 @@ final class SilentServer {
     /// How many clients it has greeted.
     var greeted: Int { connections.count }
 
-    /// - Parameter wantsTLS: whether it wants TLS; otherwise it refuses each client's key.
+    /// - Parameter wantsTLS: whether it wants TLS and then says nothing more; if not, it refuses keys.
     init(wantsTLS: Bool) throws {
         self.wantsTLS = wantsTLS
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
@@ -33,7 +33,7 @@ final class SilentServer {
         close(listener)
     }
 
-    /// Greets the clients that have connected, and answers those that have spoken.
+    /// Greets new clients. Refuses the key of each client that has sent something, unless it wants TLS.
     func serve() {
         while case let connection = accept(listener, nil, nil), connection >= 0 {
             connections.append(connection)
