@@ -9,9 +9,9 @@ internal import StrataLoop
 /// `STRATA_LIFELINE` names. The second makes a node's key: the seed goes into a new file with mode 0600, and the
 /// public key to standard output.
 ///
-/// Exit codes: 0 after an orderly end; 1 if the broker is gone or has refused the link, or if NATS refuses the key;
-/// 2 for bad usage, a bad configuration or an unusable key; 3 if another process has this node's name; 4 if the NATS
-/// server doesn't guard the nodes' names.
+/// Exit codes: 0 after an orderly end; 1 if the broker is gone or has refused the link; 2 for bad usage, a bad
+/// configuration or an unusable key; 3 if another process has this node's name; 4 if the NATS server doesn't guard the
+/// nodes' names; 5 if it refuses the key.
 public enum LinkDaemon {
     private static let usage =
         "usage: strata-link --configuration FD, as `strata up` starts it; or strata-link key PATH, to make a node's key"
@@ -93,9 +93,10 @@ extension Link.Ending {
     fileprivate var exitCode: Int32 {
         switch self {
         case .shutDown: 0
-        case .broker, .refused: 1
+        case .broker: 1
         case .nameTaken: 3
         case .unguarded: 4
+        case .refused: 5
         }
     }
 

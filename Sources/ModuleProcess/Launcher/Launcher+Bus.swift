@@ -17,6 +17,7 @@ extension Launcher {
         for supervisor in supervisors {
             if let report = supervisor.machine.report { tell(report, of: supervisor) }
         }
+        linkKeeper?.busCame()
         link.watch { [weak self] in self?.saw($0) }
         for supervisor in supervisors { supervisor.change { $0.busCame(at: loop.now) } }
         if absence == nil {

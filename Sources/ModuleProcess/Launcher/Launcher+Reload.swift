@@ -84,6 +84,7 @@ extension Launcher {
         surroundings.env = manifest.table.env
         surroundings.inherited = ProcessEnvironment.inherited(settings.environment, by: manifest)
         keeper?.update(manifest.table, surroundings)
+        if let settings = LinkSettings(manifest) { linkKeeper?.update(settings, surroundings) }
         let table = manifest.table
         console.align(to: manifest.here.map(\.row.name))
         var known = supervisors

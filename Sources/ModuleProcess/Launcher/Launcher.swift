@@ -26,6 +26,8 @@ public final class Launcher {
         public var socket: String
         /// Whether the launcher keeps a broker or uses a running one.
         public var broker: Broker
+        /// The path of `strata-link`, which connects an app's nodes; nil if this launcher starts none.
+        public var link: String?
         /// The launcher's own environment.
         public var environment: [String: String]
         /// Whether this process belongs to the launcher alone. If so, it adopts the orphans of its
@@ -75,6 +77,8 @@ public final class Launcher {
     /// The process-wide setup; nil unless the process belongs to the launcher alone.
     private var process: OwnProcess?
     private(set) var keeper: BrokerKeeper?
+    /// Nil unless the app has several nodes.
+    private(set) var linkKeeper: LinkKeeper?
     var supervisors: [Supervisor] = []
     var app = AppMachine()
     var order: StartOrder
@@ -140,6 +144,9 @@ public final class Launcher {
             keeper.onStopped = { [unowned self] in self.brokerStopped() }
             self.keeper = keeper
             keeper.start()
+        }
+        if let path = settings.link, let linkSettings = LinkSettings(settings.manifest) {
+            linkKeeper = LinkKeeper(loop, console, link, executable: path, linkSettings, surroundings)
         }
         if app.isRunning { link.connect() }
         keepTellingManager()
@@ -209,6 +216,7 @@ public final class Launcher {
         (timer, tick, aliveTimer) = (nil, nil, nil)
         link.close()
         keeper?.close()
+        linkKeeper?.close()
         for supervisor in supervisors { supervisor.close() }
         process?.close()
         process = nil

@@ -20,6 +20,8 @@ final class LauncherFixture: LineSink {
     private var processes: [ModuleProcess] = []
     private var removed: [(row: AppTable.Row, process: ModuleProcess)] = []
     private var files: [String] = []
+    private var link: String?
+    var federation: Federation?
     /// The launcher's environment. Memory pressure on the machine must not affect tests.
     var environment = ["PATH": "/usr/bin:/bin", "STRATA_OLD": "1", "MEMORY_PRESSURE_WATCH": "/dev/null"]
 
@@ -79,6 +81,21 @@ final class LauncherFixture: LineSink {
         }
     }
 
+    /// Makes a script that plays `strata-link`, for an app with a NATS server.
+    func link(_ script: String) throws {
+        link = "\(folder)/strata-link"
+        try WrittenProgram.write("#!/bin/sh\n\(script)\n", to: "\(folder)/strata-link")
+        files.append("\(folder)/strata-link")
+        federation = Federation()
+        federation?.servers = ["nats://localhost"]
+    }
+
+    /// Notes a file that a script makes in the folder.
+    func owns(_ name: String) -> String {
+        files.append("\(folder)/\(name)")
+        return "\(folder)/\(name)"
+    }
+
     /// Makes it the launcher of one of the app's nodes.
     func runs(on node: String, of nodes: String...) {
         (table.node, table.nodes) = (node, nodes.map { .init($0) })
@@ -88,13 +105,14 @@ final class LauncherFixture: LineSink {
     var reloadFails: LaunchError?
 
     private var manifest: Manifest {
-        Manifest(path: "test.yaml", folder: folder, table: table, processes: processes)
+        Manifest(path: "test.yaml", folder: folder, table: table, processes: processes, federation: federation)
     }
 
     func start() throws {
         var settings = Launcher.Settings(
             manifest: manifest, socket: broker.path, broker: .running, environment: environment)
         settings.ownsProcess = false
+        settings.link = link
         settings.isForPerson = isForPerson
         settings.hints = ["export PATH"]
         settings.reload = { [unowned self] in self.reloadFails.map { .failure($0) } ?? .success(self.manifest) }

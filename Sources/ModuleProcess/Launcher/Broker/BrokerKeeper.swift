@@ -37,8 +37,7 @@ final class BrokerKeeper {
     /// The service manager's listening socket; nil if there is none.
     private let listening: Int32?
     private var table: AppTable
-    private var child: ChildProcess?
-    private var outputs: [ProcessOutput] = []
+    private var process: ProgramProcess?
     private var lastLines = LastLines()
     private var held: [[UInt8]] = []
     private var timer: LoopTimer?
@@ -62,10 +61,10 @@ final class BrokerKeeper {
         timer = LoopTimer(loop) { [unowned self] in self.start() }
     }
 
-    var pid: Int32? { child?.pid }
+    var pid: Int32? { process?.pid }
 
     func start() {
-        guard child == nil, !isStopping else { return }
+        guard process == nil, !isStopping else { return }
         startedAt = loop.now
         upAt = nil
         lastLines.clear()
@@ -93,62 +92,35 @@ final class BrokerKeeper {
     func stop() {
         isStopping = true
         timer?.stop()
-        guard let child else { return onStopped() }
-        child.kill(SIGTERM)
+        guard let process else { return onStopped() }
+        process.kill(SIGTERM)
     }
 
     func kill() {
         isStopping = true
-        child?.kill(SIGKILL)
+        process?.kill(SIGKILL)
     }
 
     /// Kills a broker that doesn't answer; it is then restarted.
-    func replace() { child?.kill(SIGKILL) }
+    func replace() { process?.kill(SIGKILL) }
 
     func close() {
         timer?.close()
         timer = nil
-        child?.close()
-        child = nil
-        for output in outputs { output.close() }
-        outputs = []
+        process?.close()
+        process = nil
     }
 
     private func spawn() throws(SystemError) {
         let memory = try MemoryFile.make("strata-table", holding: table.json().encoded())
         defer { Glibc.close(memory) }
-        let (output, errors) = (try Pipe(), try Pipe())
-        defer {
-            output.closeWriting()
-            errors.closeWriting()
-        }
-        let lifeline = try surroundings.lifeline.reopenReading()
-        defer { Glibc.close(lifeline) }
-        let number = Surroundings.lifelineDescriptor
-        var environment = surroundings.inherited
-        environment["STRATA_LIFELINE"] = "\(number)"
-        var command = ChildProcess.Command(
-            arguments: [executable, "--table", "\(number + 1)", "--socket", surroundings.socket],
-            environment: environment.map { "\($0.key)=\($0.value)" }, folder: "/")
-        command.descriptors = [nil, output.writing, errors.writing, lifeline, memory]
-        if let listening {
-            command.arguments += ["--listen", "\(number + 2)"]
-            command.descriptors.append(listening)
-        }
-        do throws(SystemError) {
-            child = try ChildProcess(loop, command) { [unowned self] exit in self.ended(exit) }
-        } catch {
-            output.closeReading()
-            errors.closeReading()
-            throw error
-        }
-        outputs.removeAll { $0.isClosed }
-        for pipe in [output, errors] {
-            let reader = try? ProcessOutput(loop, descriptor: pipe.reading) { [weak self] line in
-                self?.wrote(line)
-            }
-            if let reader { outputs.append(reader) }
-        }
+        let first = ProgramProcess.firstDescriptor
+        var arguments = [executable, "--table", "\(first)", "--socket", surroundings.socket]
+        if listening != nil { arguments += ["--listen", "\(first + 1)"] }
+        process = try ProgramProcess(
+            loop, arguments, environment: surroundings.inherited, lifeline: surroundings.lifeline,
+            descriptors: [memory] + (listening.map { [$0] } ?? []), onLine: { [weak self] in self?.wrote($0) },
+            onExit: { [unowned self] in self.ended($0) })
     }
 
     /// Handles a line of the broker's output. If the first start fails, the lines become the
@@ -168,8 +140,7 @@ final class BrokerKeeper {
     }
 
     private func ended(_ exit: ChildProcess.Exit) {
-        for output in outputs { output.processEnded() }
-        child = nil
+        process = nil
         loop.updateTime()
         if isStopping { return onStopped() }
         let words = lastLines.brief.joined(separator: " | ")

@@ -55,9 +55,11 @@ extension Launcher {
         case .endReaders(let ending): endReaders(ending)
         case .closeBus: link.close()
         case .endBroker:
-            guard let keeper else { return brokerStopped() }
-            keeper.stop()
+            // The link ends first, because it tells the broker what it has sent.
+            guard let linkKeeper else { return endBroker() }
+            linkKeeper.stop { [unowned self] in self.endBroker() }
         case .killAll:
+            linkKeeper?.kill()
             keeper?.kill()
             killModules()
         case .removeSocket:
@@ -71,6 +73,11 @@ extension Launcher {
             closeAll()
             onEnd(ending)
         }
+    }
+
+    private func endBroker() {
+        guard let keeper else { return brokerStopped() }
+        keeper.stop()
     }
 
     private func killModules() {
@@ -87,7 +94,7 @@ extension Launcher {
 
     /// Whether the launcher started the process itself; libuv waits for those.
     private func isKnown(_ pid: Int32) -> Bool {
-        keeper?.pid == pid || supervisors.contains { $0.all.contains { $0.pid == pid } }
+        keeper?.pid == pid || linkKeeper?.pid == pid || supervisors.contains { $0.all.contains { $0.pid == pid } }
     }
 }
 

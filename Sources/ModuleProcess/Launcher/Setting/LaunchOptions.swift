@@ -69,6 +69,9 @@ public enum Programs {
         return text.lastIndex(of: "/").map { String(text[..<$0]) } ?? "."
     }
 
+    /// The path of `strata-link`, beside the running program. Not every installation has it.
+    public static var link: String { folder + "/strata-link" }
+
     /// Returns the path of `strata-broker`, beside the running program.
     public static func broker() throws(LaunchError) -> String {
         let path = folder + "/strata-broker"
