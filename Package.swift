@@ -241,7 +241,7 @@ let package = Package(
                 "StrataConnector",
                 "TestSupport",
             ],
-            swiftSettings: settings),
+            swiftSettings: settings + (hasLink ? [.define("STRATA_LINK")] : [])),
     ] + (hasLink ? linkTargets : []),
     swiftLanguageModes: [.v6]
 )

@@ -189,6 +189,9 @@ static inline int strata_end_subreaping(void) { return prctl(PR_SET_CHILD_SUBREA
 /// Makes the calling process adopt its orphaned descendants.
 static inline int strata_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 ? 0 : errno; }
 
+/// Makes the calling process get SIGTERM when its parent ends, also after exec.
+static inline int strata_end_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) == 0 ? 0 : errno; }
+
 /// Keeps programs that are started from here on from gaining privileges when executed.
 static inline int strata_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno; }
 

@@ -17,10 +17,15 @@ struct Up: ParsableCommand {
             --build first builds the manifest's package, the nearest one in its folder or a \
             folder above it. If that fails, nothing is started.
 
+            --all-nodes is for development. Each node gets a launcher of its own, and each line \
+            begins with the node's name. If the manifest's federation names no servers, a \
+            nats-server of this machine is started with a key for each node.
+
             EXAMPLE
               strata up                          runs ./strata.yaml
               strata up --build                  builds it first
               strata up --node berlin            runs one node of an app with several
+              strata up --all-nodes              runs all of them on this machine
               strata up app.yaml -- debug=true   adds to the app's launchOptions
               strata up --spans spans.jsonl      writes spans for OpenTelemetry
             """)
@@ -29,6 +34,13 @@ struct Up: ParsableCommand {
     var manifest = "strata.yaml"
 
     @OptionGroup var node: NodeOption
+
+    @Flag(help: "Runs all nodes of the app on this machine.")
+    var allNodes = false
+
+    /// What `--all-nodes` tells the launcher of each node.
+    @Option(help: .hidden) var localServer: String?
+    @Option(help: .hidden) var localKey: String?
 
     @Option(help: ArgumentHelp("Where to make the bus's socket.", valueName: "path"), completion: .file())
     var socket: String?
@@ -54,19 +66,35 @@ struct Up: ParsableCommand {
 
     func validate() throws {
         guard build || configuration == nil else { throw ValidationError("-c sets what --build builds: add --build") }
+        guard allNodes else { return }
+        if let name = node.node { throw ValidationError("--all-nodes runs all nodes: leave --node \(name) out") }
+        if socket != nil { throw ValidationError("--all-nodes makes a socket for each node: leave --socket out") }
+    }
+
+    private var choice: NodeChoice {
+        NodeChoice(given: node.node, over: localServer.map { .init(server: $0, key: localKey) })
     }
 
     func run() throws {
         if build { try buildPackage() }
-        try RunningApp.run(
-            manifest, node: node, options: options, socket: socket, keepsBroker: true, spans: spans)
+        if allNodes {
+            try RunningApp.run { () throws(LaunchError) in
+                try AllNodesRun.run(manifest, options: options, spans: spans, environment: RunningApp.environment)
+            }
+        } else {
+            try RunningApp.run(
+                manifest, node: choice, options: options, socket: socket, keepsBroker: true, spans: spans)
+        }
     }
 
     private func buildPackage() throws(Failure) {
         let app: Manifest
+        let environment = RunningApp.environment
         do throws(LaunchError) {
-            app = try AppRun.manifest(
-                manifest, node: node.choice, options: options, environment: RunningApp.environment)
+            app =
+                allNodes
+                ? try AllNodesRun.manifest(manifest, options: options, environment: environment).manifest
+                : try AppRun.manifest(manifest, node: choice, options: options, environment: environment)
         } catch {
             throw Failure(Failure.Status(rawValue: error.code) ?? .answer, error.message)
         }

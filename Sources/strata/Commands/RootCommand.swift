@@ -23,6 +23,7 @@ struct RootCommand: ParsableCommand {
             unusable path; 3 no bus, or one that runs already.
             """,
         version: "strata \(version)",
+        subcommands: [LocalProcessCommand.self],
         groupedSubcommands: [
             CommandGroup(
                 name: "App",
@@ -35,7 +36,7 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "Status",
                 subcommands: [
-                    ProcessStatus.self, Top.self, Nodes.self, Levels.self, Routes.self, Logs.self,
+                    ProcessStatus.self, Top.self, Nodes.self, NodeCommand.self, Levels.self, Routes.self, Logs.self,
                     MonitorCommand.self,
                     Timeline.self,
                     Metrics.self,

@@ -19,12 +19,19 @@ enum RunningApp {
     }
 
     static func run(
-        _ manifest: String, node: NodeOption, options: [String], socket: String?, keepsBroker: Bool, spans: String?
+        _ manifest: String, node: NodeChoice, options: [String], socket: String?, keepsBroker: Bool, spans: String?
     ) throws {
-        try reporting { () throws(LaunchError) in
-            let ending = try AppRun.run(
-                manifest, node: node.choice, options: options, socket: socket, keepsBroker: keepsBroker, spans: spans,
+        try run { () throws(LaunchError) in
+            try AppRun.run(
+                manifest, node: node, options: options, socket: socket, keepsBroker: keepsBroker, spans: spans,
                 environment: environment)
+        }
+    }
+
+    /// Runs an app, and throws the exit code of its end.
+    static func run(_ app: () throws(LaunchError) -> Launcher.Ending) throws {
+        try reporting { () throws(LaunchError) in
+            let ending = try app()
             if ending.code != 0 { throw LaunchError(ending.code, ending.message) }
         }
     }
@@ -67,6 +74,6 @@ struct Launch: ParsableCommand {
     var spans: String?
 
     func run() throws {
-        try RunningApp.run(manifest, node: node, options: [], socket: socket, keepsBroker: false, spans: spans)
+        try RunningApp.run(manifest, node: node.choice, options: [], socket: socket, keepsBroker: false, spans: spans)
     }
 }

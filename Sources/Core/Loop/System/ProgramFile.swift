@@ -71,6 +71,12 @@ public enum ProcessControl {
     /// Leaves the orphans among its descendants to init again.
     public static func endSubreaping() { _ = strata_end_subreaping() }
 
+    /// Makes this process get SIGTERM when the process that started it ends. It holds for the program
+    /// that this process executes, too. If the parent has ended already, it has no effect.
+    public static func endWithParent() throws(SystemError) {
+        try check(strata_end_with_parent(), "end with the parent")
+    }
+
     /// Keeps programs that this thread starts from gaining privileges when executed (setuid files,
     /// file capabilities). It can't be undone. Call it on the thread that starts children.
     public static func renouncePrivileges() throws(SystemError) {

@@ -14,6 +14,7 @@ public enum AppRun {
             var manifest = try Manifest.load(
                 path: path, environment: environment, readsSecrets: true, node: node.name(environment))
             _ = try node.node(of: manifest, environment)
+            node.addLocal(to: &manifest)
             try NodeChoice.checkServers(of: manifest)
             manifest.table.launchOptions = try LaunchOptions.adding(options, to: manifest.table.launchOptions)
             let errors = ManifestReview(manifest).errors
@@ -60,6 +61,7 @@ public enum AppRun {
         var settings = Launcher.Settings(
             manifest: manifest, socket: socket.path, broker: keepsBroker ? .program(try Programs.broker()) : .running,
             environment: environment)
+        settings.link = Programs.link
         settings.passedSocket = socket.passed
         settings.manager = manager
         settings.spans = spans

@@ -3,10 +3,21 @@ public import StrataManifest
 
 /// Which node of its app this machine is: `--node`, or else `STRATA_NODE`.
 public struct NodeChoice: Sendable, Equatable {
+    /// The server and key of a node whose app runs on one machine, all nodes together. They replace
+    /// what the manifest says, unless that names servers.
+    public struct Local: Sendable, Equatable {
+        public var server: String
+        /// The path of the node's seed.
+        public var key: String?
+
+        public init(server: String, key: String?) { (self.server, self.key) = (server, key) }
+    }
+
     /// The value of `--node`; nil if it is missing.
     private let given: String?
+    private let local: Local?
 
-    public init(given: String? = nil) { self.given = given }
+    public init(given: String? = nil, over local: Local? = nil) { (self.given, self.local) = (given, local) }
 
     /// The name that was chosen, whether the app has it or not. An empty variable counts as unset.
     func name(_ environment: [String: String]) -> String? {
@@ -37,6 +48,14 @@ public struct NodeChoice: Sendable, Equatable {
                     + "\(names.joined(separator: ", "))\(near)")
         }
         return name
+    }
+
+    /// Sets how the nodes of one machine reach each other.
+    func addLocal(to manifest: inout Manifest) {
+        guard let local, manifest.federation?.servers.isEmpty == true else { return }
+        manifest.federation?.servers = [local.server]
+        manifest.federation?.ownFiles = [:]
+        manifest.federation?.files = Federation.Files(key: local.key)
     }
 
     /// Refuses an app whose nodes have no way to reach each other.
