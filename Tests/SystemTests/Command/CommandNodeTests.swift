@@ -77,7 +77,7 @@ struct CommandNodeTests {
             #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
             let again = try await CommandRun.of(["node", "key", path])
             #expect(again.status == 2 && again.output.isEmpty)
-            #expect(again.error.contains("\(path) exists: move it away first"), "\(again.error)")
+            #expect(again.error.hasPrefix("strata: \(path) exists: move it away first"), "\(again.error)")
             unlink(path)
         }
     #endif

@@ -213,10 +213,7 @@ final class LinkKeeper {
     // MARK: Lines
 
     private func wrote(_ line: [UInt8]) {
-        let name = "strata-link: ".utf8
-        if isNew(line) {
-            console.line(of: "link", Array(line.starts(with: name) ? line.dropFirst(name.count) : line[...]))
-        }
+        if isNew(line) { console.line(of: "link", Programs.linkMessage(line)) }
     }
 
     /// Reports a problem, unless it is the same as the last one.

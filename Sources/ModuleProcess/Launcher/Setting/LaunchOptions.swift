@@ -72,6 +72,12 @@ public enum Programs {
     /// The path of `strata-link`, beside the running program. Not every installation has it.
     public static var link: String { folder + "/strata-link" }
 
+    /// Returns a line of `strata-link` without the program's name before it.
+    static func linkMessage(_ line: [UInt8]) -> [UInt8] {
+        let name = Array("strata-link: ".utf8)
+        return line.starts(with: name) ? Array(line.dropFirst(name.count)) : line
+    }
+
     /// Returns the path of `strata-broker`, beside the running program.
     public static func broker() throws(LaunchError) -> String {
         let path = folder + "/strata-broker"
