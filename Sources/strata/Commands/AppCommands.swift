@@ -38,9 +38,11 @@ struct Up: ParsableCommand {
     @Flag(help: "Runs all nodes of the app on this machine.")
     var allNodes = false
 
-    /// What `--all-nodes` tells the launcher of each node.
-    @Option(help: .hidden) var localServer: String?
-    @Option(help: .hidden) var localKey: String?
+    @Option(help: ArgumentHelp("The NATS server that --all-nodes has started.", visibility: .hidden))
+    var localServer: String?
+
+    @Option(help: ArgumentHelp("The key that --all-nodes has made for this node.", visibility: .hidden))
+    var localKey: String?
 
     @Option(help: ArgumentHelp("Where to make the bus's socket.", valueName: "path"), completion: .file())
     var socket: String?

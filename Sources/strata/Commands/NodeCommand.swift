@@ -11,7 +11,7 @@ struct NodeCommand: ParsableCommand {
         discussion: """
             EXAMPLE
               strata node key /etc/strata/moments.nk     on each machine; prints the public key
-              strata node config app.yaml berlin=UAL4… tokyo=UBPT… >accounts.conf
+              strata node config app.yaml berlin=UAL4... tokyo=UBPT... >accounts.conf
             """,
         subcommands: [NodeKey.self, NodeConfig.self])
 }
@@ -46,7 +46,7 @@ struct NodeConfig: ParsableCommand {
         abstract: "Prints an app's account for nats-server, with a user for each node.",
         discussion: """
             EXAMPLE
-              strata node config app.yaml berlin=UAL4… tokyo=UBPT… >accounts.conf
+              strata node config app.yaml berlin=UAL4... tokyo=UBPT... >accounts.conf
 
             With these permissions no node can speak or listen as another one. Include the \
             output in nats-server's configuration: include accounts.conf
@@ -67,10 +67,20 @@ struct NodeConfig: ParsableCommand {
 
 /// What `strata up --all-nodes` starts: it becomes the program, and ends with its parent.
 struct LocalProcessCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: LocalProcess.word, shouldDisplay: false)
+    static let configuration = CommandConfiguration(
+        commandName: LocalProcess.word, abstract: "Becomes a program that ends with the process that started it.",
+        discussion: """
+            `strata up --all-nodes` uses it.
 
-    @Argument var parent: Int32
-    @Argument(parsing: .captureForPassthrough) var words: [String]
+            EXAMPLE
+              strata local-process $$ /usr/sbin/nats-server
+            """, shouldDisplay: false)
+
+    @Argument(help: "The process that starts it.")
+    var parent: Int32
+
+    @Argument(parsing: .captureForPassthrough, help: "The program's path, and its arguments.")
+    var words: [String]
 
     func run() throws {
         try RunningApp.reporting { () throws(LaunchError) in

@@ -12,9 +12,12 @@ struct PageTests {
             + names.filter { $0.hasSuffix(".md") && !["testing.md", "simulation.md"].contains($0) }.map { "docs/\($0)" }
     }()
 
-    /// The pages with terminal sessions.
+    /// The page whose session needs strata-link and nats-server.
+    static let nodes = "docs/three-machines.md"
+
+    /// The pages with terminal sessions that need neither.
     static let sessions = pages.filter { path in
-        (try? page(path))?.samples.contains { $0.language == "console" && !$0.isOnlyShown } ?? true
+        path != nodes && (try? page(path))?.samples.contains { $0.language == "console" && !$0.isOnlyShown } ?? true
     }
 
     /// Reads a page. The tour of the example app in docs/guide.md is left out: the example's own tests replay it.
@@ -31,6 +34,14 @@ struct PageTests {
         for finding in try folder.build() { Issue.record("\(path): \(finding)") }
         #expect(try folder.replay() > 0)
     }
+
+    #if STRATA_LINK
+        @Test(.promise("M.90")) func theSessionOfThreeMachinesRunsAsShown() throws {
+            let folder = try SampleFolder(Self.page(Self.nodes))
+            for finding in try folder.build() { Issue.record("\(finding)") }
+            #expect(try folder.replay() > 8)
+        }
+    #endif
 
     /// A session that is only indented would be shown, but not run.
     @Test(.promise("M.90"), arguments: LinkTests.pages) func sessionsAreBlocks(_ path: String) throws {
