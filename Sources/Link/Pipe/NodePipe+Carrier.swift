@@ -56,7 +56,7 @@ extension NodePipe {
             count(\.badPieces)
             return
         }
-        sending.acknowledged(header, at: now)
+        sending.acknowledged(header, roundTrip: lastRoundTrip, at: now)
         noteOutcome(receiving.received(payload, at: header.offset), count: payload.count, at: now)
         count(\.received)
         heard(at: now)

@@ -49,8 +49,10 @@ extension NodePipe {
             header.flags.insert(.answers)
             header.probe = number
         } else if now >= signDueAt {
-            header.flags.insert(.asks)
-            header.probe = ask(at: now)
+            if mayAsk(at: now) {
+                header.flags.insert(.asks)
+                header.probe = ask(at: now)
+            }
             signDueAt = now + (life == .stalled(.noResponders) ? PipeTimes.signToNobody : PipeTimes.sign)
             sending.shrink()
             receiving.shrink()

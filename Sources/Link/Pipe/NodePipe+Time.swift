@@ -17,7 +17,7 @@ extension NodePipe {
             end(.unheard(settings.lost), at: now)
             return
         }
-        if let goBackAt = sending.goBackAt(after: resendWait), now >= goBackAt { sending.goBack(at: now) }
+        if let goBackAt = sending.goBackAt(after: resendWait), now >= goBackAt { sending.goBackWithLess(at: now) }
     }
 
     /// When `timePassed` and `next` are to be called again at the latest; nil for never.

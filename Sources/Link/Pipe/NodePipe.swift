@@ -20,6 +20,8 @@ public struct NodePipe: ~Copyable {
     public internal(set) var session: UInt64 = 0
     /// The round trip to the other link and back, smoothed, in nanoseconds; 0 before the first.
     public private(set) var roundTrip: UInt64 = 0
+    /// The last round trip of the session, as measured; 0 before the first.
+    private(set) var lastRoundTrip: UInt64 = 0
 
     /// The streams of the session; after its end what is left of them.
     var sending: SendingHalf
@@ -100,6 +102,7 @@ public struct NodePipe: ~Copyable {
         resendIsDue = false
         acknowledgementDueAt = nil
         probe.isOpen = false
+        lastRoundTrip = 0
         heardAt = now
         beganAt = now
         figures.sessions += 1
@@ -135,6 +138,12 @@ public struct NodePipe: ~Copyable {
         figures[keyPath: figure] += UInt64(number)
     }
 
+    /// Whether a question may be asked: the last one was answered, or its answer seems to be lost. An
+    /// answer may take long over a slow carrier, and each question replaces the last one.
+    func mayAsk(at now: UInt64) -> Bool {
+        !probe.isOpen || life != .up || now - probe.askedAt >= PipeTimes.longestAnswer
+    }
+
     /// Makes the number of a question that is asked now.
     mutating func ask(at now: UInt64) -> UInt16 {
         probe = (probe.number == .max ? 1 : probe.number + 1, now, true)
@@ -146,6 +155,7 @@ public struct NodePipe: ~Copyable {
         guard probe.isOpen, number == probe.number else { return }
         probe.isOpen = false
         let sample = max(now - probe.askedAt, 1)
+        lastRoundTrip = sample
         roundTrip = roundTrip == 0 ? sample : (roundTrip * 7 + sample) / 8
     }
 

@@ -7,6 +7,8 @@ public enum PipeTimes {
     public static let sign = second
     /// Between two signs while the carrier says that nobody listens.
     public static let signToNobody = 250 * millisecond
+    /// How long the answer to a question may take until it seems to be lost.
+    public static let longestAnswer = 10 * second
     /// The silence after which a session stalls, unless `lost` is short.
     public static let stalled = 2_500 * millisecond
     /// How long an acknowledgement may wait for a piece that takes it along.

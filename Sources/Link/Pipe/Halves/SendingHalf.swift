@@ -10,6 +10,7 @@ struct SendingHalf: ~Copyable {
     private(set) var next: UInt64 = 0
     private(set) var sent: UInt64 = 0
     let window: Int
+    private var flight: Flight
 
     /// When the other link last got bytes that it didn't have, or began to lack some.
     private var progressAt: UInt64 = 0
@@ -21,6 +22,7 @@ struct SendingHalf: ~Copyable {
     init(window: Int) {
         self.window = window
         kept = ByteRing(limit: window)
+        flight = Flight(most: window)
     }
 
     var end: UInt64 { received + UInt64(kept.count) }
@@ -36,13 +38,17 @@ struct SendingHalf: ~Copyable {
     }
 
     /// Takes the next bytes for a piece, which count as published from now on.
-    /// - Returns: their place, and whether they were published before; nil if there are none.
+    /// - Returns: their place, and whether they were published before; nil if there are none, or if
+    ///   enough is under way.
     mutating func takePart(_ largest: Int, at now: UInt64) -> (offset: UInt64, count: Int, isResend: Bool)? {
-        guard next < end else { return nil }
+        let room = flight.limit - Int(next - received)
+        guard next < end, room > 0 else { return nil }
         if !isOutstanding { progressAt = now }
         // A piece is wholly a resend or not at all, so that resent bytes are counted exactly.
         let limit = next < sent ? sent : end
-        let part = (offset: next, count: min(largest, Int(limit - next)), isResend: next < sent)
+        let part = (
+            offset: next, count: min(largest, room, flight.largestPiece, Int(limit - next)), isResend: next < sent
+        )
         next += UInt64(part.count)
         sent = max(sent, next)
         return part
@@ -57,14 +63,22 @@ struct SendingHalf: ~Copyable {
     func mayHaveReceived(_ wanted: UInt64) -> Bool { wanted <= sent }
 
     /// Notes what the other link and its broker have. Older news changes nothing.
-    mutating func acknowledged(_ header: PieceHeader, at now: UInt64) {
+    /// - Parameter roundTrip: the time to the other link and back; 0 if it isn't known.
+    mutating func acknowledged(_ header: PieceHeader, roundTrip: UInt64, at now: UInt64) {
         taken = max(taken, header.ack)
         guard header.wanted > received else { return }
+        flight.acknowledged(Int(header.wanted - received), of: Int(next - min(next, received)), roundTrip: roundTrip)
         kept.drop(Int(header.wanted - received))
         received = header.wanted
         next = max(next, received)
         progressAt = now
         attempts = 0
+    }
+
+    /// Publishes again from the first byte that the other link lacks, for lack of progress.
+    mutating func goBackWithLess(at now: UInt64) {
+        flight.timedOut()
+        goBack(at: now)
     }
 
     /// Publishes again from the first byte that the other link lacks.
