@@ -98,11 +98,11 @@ struct LinkKeeperTests {
     @Test(.promise("M.154")) func itEndsInOrderAfterTheModules() throws {
         let app = try app("trap 'echo link told; exit 0' TERM; echo link runs; while :; do read line <&3; done")
         try app.module(
-            "Near", "trap 'echo module told; exit 0' TERM; echo; while :; do read line <&3; done", stays: false)
+            "Near", "trap 'echo module told; exit 0' TERM; echo module runs; while :; do read line <&3; done",
+            stays: false)
         try app.start()
         try app.getReady("Near")
-        try app.until { app.said("link runs") }
-        app.broker.answersEvents = true
+        try app.until { app.said("link runs") && app.said("module runs") }
         app.order("test")
         try app.until { app.ending != nil }
         let module = app.lines.firstIndex { $0.contains("module told") }

@@ -4,7 +4,7 @@ import Testing
 
 /// `strata node`: keys, and the NATS server's configuration.
 @Suite(.timeLimit(.hang))
-struct CommandNodeTests {
+struct CommandNodeSetupTests {
     private static let keys = (
         berlin: "U" + String(repeating: "A", count: 55), tokyo: "U" + String(repeating: "B", count: 55)
     )

@@ -23,7 +23,10 @@ public enum ServerAccounts {
     }
 
     /// Returns the account of a manifest's app.
-    /// - Parameter words: `NODE=KEY` for each of the app's nodes.
+    /// - Parameters:
+    ///   - path: The path of the manifest.
+    ///   - words: `NODE=KEY` for each of the app's nodes.
+    ///   - environment: This process's environment.
     /// - Throws: a `LaunchError` that names what is missing, doubled or wrong.
     public static func text(
         of path: String, _ words: [String], environment: [String: String]

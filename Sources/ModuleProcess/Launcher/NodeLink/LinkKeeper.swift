@@ -29,8 +29,9 @@ final class LinkKeeper {
     private var process: ProgramProcess?
     private var identity: ProcessIdentity?
     private var token = ""
-    /// The end of a pipe into which the configuration goes once the broker knows the process.
-    private var configuration: Int32?
+    /// The pipe into which the configuration goes once the broker knows the process. Both ends are
+    /// kept, because writing to a pipe without a reader would raise SIGPIPE.
+    private var configuration: Pipe?
     private var timer: LoopTimer?
     private var startedAt: UInt64 = 0
     private var nextDelay = LinkKeeper.delay.first
@@ -119,7 +120,7 @@ final class LinkKeeper {
 
     private func spawn() throws(SystemError) {
         let pipe = try Pipe(readingBlocks: true)
-        defer { pipe.closeReading() }
+        configuration = pipe
         let user = settings.user.flatMap { $0 == geteuid() ? nil : $0 }
         do throws(SystemError) {
             process = try ProgramProcess(
@@ -130,10 +131,9 @@ final class LinkKeeper {
                 as: user.map { ($0, ProcessEnvironment.group(of: $0, appGroup: surroundings.group)) },
                 onLine: { [weak self] in self?.wrote($0) }, onExit: { [unowned self] in self.ended($0) })
         } catch {
-            pipe.closeWriting()
+            closeConfiguration()
             throw error
         }
-        configuration = pipe.writing
         token = Token.make()
         identity = process.map { ProcessIdentity(pid: $0.pid) ?? .ended($0.pid) }
         vouch()
@@ -159,7 +159,7 @@ final class LinkKeeper {
     }
 
     private func configure() {
-        guard let descriptor = configuration else { return }
+        guard let descriptor = configuration?.writing else { return }
         let bytes = settings.json(socket: surroundings.socket, token: token).encoded()
         // A pipe takes a configuration at once. It is never waited for, since that would halt the
         // launcher.
@@ -172,7 +172,8 @@ final class LinkKeeper {
     }
 
     private func closeConfiguration() {
-        if let configuration { Glibc.close(configuration) }
+        configuration?.closeReading()
+        configuration?.closeWriting()
         configuration = nil
     }
 
