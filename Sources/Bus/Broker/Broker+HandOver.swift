@@ -75,9 +75,9 @@ extension Broker {
     package func handOver(to next: any NextBroker) -> String? {
         // More may be waiting than at the trial.
         if let problem = handOverLoad.problem({ MemoryRoom.now() }) { return problem }
-        // Idle work isn't part of the state.
-        bus.finishIdleWork()
         bus.endNodes("its broker was replaced")
+        // Idle work isn't part of the state. The end of a node's requests may be some.
+        bus.finishIdleWork()
         settle()
         do throws(StateError) {
             let files = try writeState()

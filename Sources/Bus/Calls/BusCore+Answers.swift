@@ -139,7 +139,7 @@ extension BusCore {
             }
             if call.pointee.kind == .own {
                 finishOwn(call, .failure(error))
-            } else if let report = reportFailed(call) {
+            } else if let report = reportFailed(call, &error) {
                 forwardError(report, error, header, body, from: peer)
             }
         case .call, .report, .served:

@@ -306,8 +306,8 @@ package final class MemoryBroker {
     /// Captures everything that the bus knows, as a broker does that is replaced.
     func capture() -> BrokerState {
         eventBegins()
-        bus.finishIdleWork()
         bus.endNodes("its broker was replaced")
+        bus.finishIdleWork()
         settle()
         var scope = CaptureScope.whole
         var state = bus.capture(&scope)

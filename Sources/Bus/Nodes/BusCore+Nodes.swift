@@ -41,7 +41,7 @@ extension BusCore {
         peer.setOtherApp(name)
         register(peer, as: .node)
         writeReply(peer, id: id, ["app": .string(table.app), "node": .string(table.node ?? "")])
-        node.connected(peer, streamStart: peer.outbox.end, at: host.wallMicroseconds)
+        node.connected(peer, at: host.wallMicroseconds)
         tellNodes()
         for body in NodeFrame.bodies(NodeFacts(table), nodes.told, of: table.node ?? "") { tell(node, body) }
     }
@@ -222,7 +222,7 @@ extension BusCore {
             node.remove(peer)
             let error = BusError(
                 .died, "the row of \(peer.displayName) has changed in the manifest: try again", ran: .maybe)
-            end(peer, reached: .max, error)
+            end([peer], reached: .max, error)
         }
         for module in modules.rows where isHere(module) { represent(module, of: node) }
     }
@@ -282,16 +282,20 @@ extension BusCore {
         let error = BusError(.died, "the node \(node.name) was lost: \(reason)", ran: .maybe)
         let (peers, reached) = (node.peers, node.reached(having: sent))
         node.ended(reason, at: host.wallMicroseconds)
-        for peer in peers { end(peer, reached: reached, error) }
+        end(peers, reached: reached, error)
         if wasUp, stage == .running {
             emit("app.nodeLost", about: ["node": .string(node.name), "reason": .string(reason)])
         }
     }
 
-    private func end(_ peer: RemotePeer, reached: UInt64, _ error: BusError) {
-        peer.ends(reached: reached)
-        endRequests(of: peer, error)
-        connections.keepUntilRoundEnds(peer)
+    private func end(_ peers: [RemotePeer], reached: UInt64, _ error: BusError) {
+        // The end of one peer's requests may end those of another. Nothing more may be written for
+        // these, since it was decided what has reached the node.
+        for peer in peers { peer.ends(reached: reached) }
+        for peer in peers {
+            endRequests(of: peer, error)
+            connections.keepUntilRoundEnds(peer)
+        }
     }
 
     /// Ends all nodes' connections, which another program's bus doesn't continue.

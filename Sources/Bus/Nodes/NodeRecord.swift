@@ -22,9 +22,6 @@ final class NodeRecord {
     /// When its state has changed, in microseconds since 1970; 0 if it never has.
     private(set) var since: UInt64 = 0
 
-    /// Where its stream begins in its connection's queue.
-    private var streamStart: UInt64 = 0
-
     /// How one name is observed there. An object, so that its table is looked up by bytes.
     final class Observed {
         /// The latest rank of its observers there.
@@ -37,12 +34,11 @@ final class NodeRecord {
 
     init(_ name: String) { self.name = name }
 
-    /// Notes that the link has made a connection to its broker.
-    /// - Parameter streamStart: the position in the connection's queue at which its stream begins.
-    func connected(_ connection: Peer, streamStart: UInt64, at time: UInt64) {
+    /// Notes that the link has made a connection to its broker, whose stream begins now.
+    func connected(_ connection: Peer, at time: UInt64) {
         life.take(.connected)
         self.connection = connection
-        self.streamStart = streamStart
+        connection.outbox.beginStream()
         since = time
         (facts, mismatched, ready) = (NodeFacts(), [:], [])
     }
@@ -72,7 +68,10 @@ final class NodeRecord {
     /// Returns the position in its connection's queue before which everything may have reached it.
     /// - Parameter sent: how many bytes of its stream were sent on; nil if that isn't known.
     func reached(having sent: UInt64?) -> UInt64 {
-        sent.map { streamStart &+ $0 } ?? connection?.outbox.written ?? 0
+        guard let connection else { return 0 }
+        if let sent { return connection.outbox.position(behind: sent) }
+        // A frame that was partly written is completed, unless the link has closed the connection.
+        return connection.life == .closed ? connection.outbox.written : connection.outbox.begunEnd
     }
 
     /// Notes that the connection has ended.

@@ -109,8 +109,8 @@ extension BusCore {
 
     /// Handles the answer to one notice of a report; `error` is nil for a reply.
     func noticeAnswered(_ notice: CallPointer, _ error: BusError?) {
-        if let error {
-            if let report = reportFailed(notice) { fail(report, error) }
+        if var error {
+            if let report = reportFailed(notice, &error) { fail(report, error) }
         } else if let report = endNotice(notice), report.pointee.notices.open == 0 {
             reportDone(report)
         }
@@ -118,9 +118,11 @@ extension BusCore {
 
     /// Ends the notices of a report of which one has failed. The other observers still handle
     /// theirs, but their answers are dropped.
+    /// - Parameter error: the notice's error. It becomes the report's, about all observers.
     /// - Returns: the report, which must end with the error; nil if it has ended already.
-    func reportFailed(_ notice: CallPointer) -> CallPointer? {
+    func reportFailed(_ notice: CallPointer, _ error: inout BusError) -> CallPointer? {
         guard let report = endNotice(notice) else { return nil }
+        if error.ran == .no, report.pointee.notices.observers > 1 { error.ran = .maybe }
         while let other = report.pointee.firstChild {
             other.leaveParent()
             release(other, "another observer of the report failed")

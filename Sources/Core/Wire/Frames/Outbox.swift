@@ -70,6 +70,8 @@ public struct Outbox: ~Copyable {
     /// The number of entries that are removed or have a payload, plus one for a gap. If 0, all
     /// waiting bytes are in one buffer.
     var irregular = 0
+    /// The stream whose bytes are counted; nil for nearly all outboxes.
+    private var stream: OutboxStream?
 
     public init(pool: OutboxPool) { self.pool = pool }
 
@@ -173,6 +175,20 @@ public struct Outbox: ~Copyable {
         return true
     }
 
+    /// The position behind the last frame of which the kernel has taken a byte.
+    public var begunEnd: UInt64 {
+        guard let state = storage?.pointee, state.entryHead < state.entryTail else { return written }
+        let first = state.entries[state.entryHead]
+        return !first.isRemoved && first.start < written ? first.end : written
+    }
+
+    /// Begins to count the bytes of all frames that are queued from now on.
+    public mutating func beginStream() { stream = OutboxStream(at: end, written: written, pending: pending) }
+
+    /// Returns a position that every frame is behind that isn't wholly among the first bytes of the
+    /// stream. A frame before it may not be among them either, if a removed frame is near.
+    public func position(behind bytes: UInt64) -> UInt64 { stream?.position(behind: bytes) ?? end }
+
     /// Whether the kernel has taken a byte of the frame.
     public func hasBegun(endingAt position: UInt64) -> Bool {
         guard position > written else { return true }
@@ -269,6 +285,11 @@ public struct Outbox: ~Copyable {
     /// Records that the kernel took `count` bytes of the buffers from `gather`.
     public mutating func wrote(_ count: Int) {
         guard storage != nil else { return }
+        advance(count)
+        stream?.wrote(count, upTo: written)
+    }
+
+    private mutating func advance(_ count: Int) {
         counts.pending -= count
         if pending == 0 && irregular == 0 {
             written = end

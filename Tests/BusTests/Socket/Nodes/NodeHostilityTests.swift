@@ -13,15 +13,18 @@ struct NodeHostilityTests {
     ) throws {
         var table = table
         table.node = "berlin"
-        try TestBus.run(table) { bus in
-            _ = try TestNodes.link(of: bus)
-            let line = try TestNodes.line(to: "tokyo", of: bus)
-            let facts = try line.expect(["kind": "node"])
-            let body = facts.json.object?.map { $0.name == "node" ? .init("node", "tokyo") : $0 } ?? []
-            try line.send(["kind": "node"], body: .object(body))
-            try TestNodes.wait(for: "up", of: "tokyo", on: bus)
-            try test(bus, line)
-        }
+        try TestBus.run(table) { bus in try test(bus, try Self.tokyo(of: bus)) }
+    }
+
+    /// Returns a connection that speaks as tokyo's broker, and has agreed on the app with berlin's.
+    static func tokyo(of bus: TestBus) throws -> RawPeer {
+        _ = try TestNodes.link(of: bus)
+        let line = try TestNodes.line(to: "tokyo", of: bus)
+        let facts = try line.expect(["kind": "node"])
+        let body = facts.json.object?.map { $0.name == "node" ? .init("node", "tokyo") : $0 } ?? []
+        try line.send(["kind": "node"], body: .object(body))
+        try TestNodes.wait(for: "up", of: "tokyo", on: bus)
+        return line
     }
 
     private func violations(_ bus: TestBus) throws -> Int64 {
