@@ -4,6 +4,9 @@ import PackageDescription
 /// Set by the repository's scripts/check: there a warning is an error.
 let strict = Context.environment["STRATA_STRICT"] != nil
 
+/// Whether strata-link is built. What it is compared with needs libnats, too.
+let hasLink = Context.environment["STRATA_LINK"] != nil
+
 let settings: [SwiftSetting] =
     [
         .enableUpcomingFeature("InternalImportsByDefault"),
@@ -31,6 +34,12 @@ let package = Package(
         .target(name: "Launch", path: "Sources/Launch", cSettings: cSettings),
         // Runs all of it, and prints the tables.
         .executableTarget(name: "bench", dependencies: ["Launch"], path: "Sources/Bench", swiftSettings: settings),
-    ],
+    ]
+        + (hasLink
+            ? [
+                .executableTarget(
+                    name: "bench-libnats", path: "Sources/LibNATS", cSettings: cSettings,
+                    linkerSettings: [.linkedLibrary("nats")])
+            ] : []),
     swiftLanguageModes: [.v6]
 )

@@ -7,6 +7,7 @@ struct Options {
         case instructions(InstructionReport.Use)
         case profile(String?)
         case monitor(isQuick: Bool)
+        case nodes(isQuick: Bool)
     }
 
     private(set) var mode = Mode.speed(isQuick: false)
@@ -21,6 +22,7 @@ struct Options {
         var isProfile = false
         var isOverload = false
         var isMonitor = false
+        var isNodes = false
         var isQuick = false
         var only: String?
         while let word = words.popFirst() {
@@ -28,6 +30,7 @@ struct Options {
             case "--quick": isQuick = true
             case "--overload": isOverload = true
             case "--monitor": isMonitor = true
+            case "--nodes": isNodes = true
             case "--only": only = words.popFirst()
             case "--instructions": mode = .instructions(.print)
             case "--check": mode = .instructions(.check)
@@ -44,6 +47,7 @@ struct Options {
         } else if isQuick {
             mode = .speed(isQuick: true)
         }
+        if isNodes { mode = .nodes(isQuick: isQuick) }
         if isMonitor { mode = .monitor(isQuick: isQuick) }
         if isProfile { mode = .profile(file) }
     }

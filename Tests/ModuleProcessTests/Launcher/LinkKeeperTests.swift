@@ -107,7 +107,7 @@ struct LinkKeeperTests {
         try app.until { app.ending != nil }
         let module = app.lines.firstIndex { $0.contains("module told") }
         let link = app.lines.firstIndex { $0.contains("link told") }
-        #expect(try #require(module) < #require(link))
+        #expect(try #require(module, "\(app.lines)") < #require(link, "\(app.lines)"))
         try app.end()
     }
 
