@@ -22,6 +22,7 @@ struct AppTableJSONTests {
         table.group = 12
         table.nodes = [.init("berlin", operates: true), .init("tokyo")]
         table.node = "tokyo"
+        table.join = 4
         table.limits = limits()
         table.startup = 1
         table.hello = 2

@@ -39,6 +39,7 @@ struct ManifestNodeTests {
         #expect(federation.files(of: "berlin") == .init(key: own, ca: ca))
         #expect(federation.files(of: "tokyo") == .init(key: "/etc/strata/moments.nk", ca: ca))
         #expect((federation.window, federation.lost, federation.join) == (65_536, 60_000, 0))
+        #expect(manifest.table.join == 0)
         #expect(federation.unguarded && federation.user != nil)
         #expect(AppReview(manifest).findings.isEmpty)
     }
@@ -48,6 +49,7 @@ struct ManifestNodeTests {
         var wanted = Federation()
         wanted.ownFiles = ["x": .init()]
         #expect(manifest.federation == wanted)
+        #expect(manifest.table.join == 10_000)
         #expect(try TemporaryManifest.load(Array("app: a\n".utf8)).federation == nil)
     }
 

@@ -130,7 +130,7 @@ extension BusCore {
         case .inside, .free: return call.pointee.held == nil ? "open" : "authorizing"
         case .sent:
             guard let callee = call.pointee.callee?.takeUnretainedValue() else { return "open" }
-            return callee.outbox.written >= call.pointee.end ? "delivered" : "queued"
+            return callee.line.outbox.written >= call.pointee.end ? "delivered" : "queued"
         }
     }
 }

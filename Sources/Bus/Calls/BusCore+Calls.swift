@@ -31,6 +31,7 @@ extension BusCore {
                 routes.isOfBus(header.to), .forbidden, "\(peer.displayName) may only open this app's public URLs")
         }
         if routes.actionNames.isFull { sweepActionNames() }
+        if let mark = nodeMark(header.to) { return try callNamed(mark, header, body, from: peer) }
         switch routes.resolve(header.to, adapters) {
         case .route(let route): try call(route, header, body, from: peer)
         case .reserved(let name, let action, let hasInstance):
@@ -66,7 +67,7 @@ extension BusCore {
     }
 
     @inline(__always)
-    private func call(
+    func call(
         _ route: RouteTable.Route, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) throws(BusError) {
         // Otherwise these checks can't fail.
@@ -126,7 +127,7 @@ extension BusCore {
 
     /// Keeps the call's adaptation, so that its replies are renamed.
     @inline(never)
-    private func adapt(_ call: CallPointer, _ route: RouteTable.Route) {
+    func adapt(_ call: CallPointer, _ route: RouteTable.Route) {
         call.pointee.adaptation = route.adaptation.map { .passRetained($0) }
     }
 

@@ -116,10 +116,19 @@ extension BusCore {
         var facts = facts(of: request, owner, from: peer)
         facts.startStep = startStep(header, of: peer)
         try facts.check(.node ... .start)
+        return try hold(request, as: facts.kind == .report ? .report : .call, header, for: owner, from: peer)
+    }
+
+    /// Opens a request that was judged, and keeps it until its module is ready, or its module's node
+    /// joins.
+    func hold(
+        _ request: Request, as kind: RequestLife.Kind, _ header: borrowing Header, for owner: ModuleRecord,
+        from peer: Peer
+    ) throws(BusError) -> CallPointer {
         if owner.waiting.count >= table.limits.waiting { throw tooManyWait(for: owner) }
         let held = HeldRequest(HeldRequest.Copy(request), request.interface)
         try checkRoom(for: held, of: peer)
-        let call = try openRequest(facts.kind == .report ? .report : .call, header, from: peer)
+        let call = try openRequest(kind, header, from: peer)
         keep(held, for: call, of: peer)
         wait(call, for: owner)
         return call

@@ -17,13 +17,15 @@ struct LiveFacts: MessageFacts {
     var instance: UInt64?
     var skipsAuthorization = false
     var startStep: StartStep?
+    /// The owner's peer on the node that the sender named; nil if it named none.
+    var named: RemotePeer?
 
     var policy: AppTable.CallPolicy { core.table.calls }
     var sender: PeerRole { peer.role }
     /// The rank of the sender's session, which may not be the session that serves its module.
     var rank: Int { peer.rank }
     var targetRank: Int { owner?.rank ?? 0 }
-    var isOwn: Bool { owner != nil && owner === peer.module }
+    var isOwn: Bool { owner != nil && owner === peer.module && named == nil }
     /// The look-up that found the owner has checked this already.
     var existence: Existence? { .found }
     var isTrusted: Bool { peer.module?.row?.trusted == true }
@@ -49,19 +51,21 @@ struct LiveFacts: MessageFacts {
 
     /// `Interface/action`, as its owner sees it.
     var action: String { "\(interface?.name ?? "")/\(name.text)" }
-    var reach: Reach? { owner.flatMap(core.reach) }
-    var isQuarantined: Bool? { quarantine != nil }
+    var reach: Reach? { named == nil ? owner.flatMap(core.reach) : .connected }
+    var isQuarantined: Bool? { named == nil ? quarantine != nil : false }
     var quarantine: ActionDeaths.Entry? { owner.flatMap { core.quarantine($0, action) } }
 
     var presence: Presence? {
-        if let owner, core.isElsewhere(owner) {
-            return owner.remotes.isEmpty ? .absent : owner.remotes.contains(where: \.isReady) ? .ready : .expected
+        if let named { return named.isReady ? .ready : .expected }
+        if let owner, let reach = core.reach(owner) {
+            guard reach == .connected else { return .absent }
+            return owner.remotes.contains { $0.isRouted && $0.isReady } ? .ready : .expected
         }
         return owner.map { $0.isReady && $0.peer != nil ? .ready : core.canBeWaitedFor($0) ? .expected : .absent }
     }
     var startsLater: Bool {
         // Each node starts by itself.
-        guard let module = peer.module, let owner, !core.isElsewhere(owner) else { return false }
+        guard let module = peer.module, let owner, named == nil, !core.isElsewhere(owner) else { return false }
         return ModuleTable.startsBefore(module, owner)
     }
 

@@ -28,6 +28,8 @@ struct Alarms {
             case launcher
             /// Notes for monitors must be formatted.
             case notes
+            /// The time in which requests wait for a node to join is over.
+            case join
 
             /// The kinds that concern one connection.
             static let ofConnections: [Kind] = [.hello, .assembly, .offering, .finishing, .lingering, .idle, .ping]
@@ -182,6 +184,7 @@ extension BusCore {
         case (.startTurn, _): startTurnPassed()
         case (.launcher, _): launcherTimePassed()
         case (.notes, _): noteTimePassed()
+        case (.join, _): joinTimePassed()
         case (.hello, let peer?): helloTimePassed(peer)
         case (.assembly, let peer?): event.add(.lookAtFrame(peer))
         case (.offering, let peer?): offeringTimePassed(peer)

@@ -85,13 +85,14 @@ final class BusCore {
         connections = ConnectionTable()
         calls = CallTable(now: time / 1_000_000)
         instances = InstanceTable()
-        nodes = NodeTable(table)
+        nodes = NodeTable(table, now: time / 1_000_000)
         observations.keepsChanges = !nodes.isEmpty
         modules = ModuleTable(table)
         start = AppStart(StartBarrier(groups: Self.eagerGroups(modules.rows)))
         declareInterfaces()
         declareURLs()
         for module in modules.rows { updateMailbox(module) }
+        setJoinAlarm()
     }
 
     /// Makes a bus that continues from the state of another program's bus. `Resumption` restores
@@ -112,8 +113,12 @@ final class BusCore {
         let earliest = state.calls.lazy.filter(\.hasTimer).map(\.deadline.expiry).min() ?? .max
         calls = CallTable(generations: state.generations, now: min(time / 1_000_000, max(earliest, 1) - 1))
         instances = InstanceTable(next: state.next.instance)
-        nodes = NodeTable(table)
+        nodes = NodeTable(table, now: time / 1_000_000)
         nodes.take(state.linkVouch)
+        for state in state.nodes {
+            nodes.find(state.node)?.sent.resume(state)
+            nodes.find(state.node)?.received.resume(state)
+        }
         observations.keepsChanges = !nodes.isEmpty
         modules = ModuleTable(resuming: records, next: state.next.module)
         start = state.start
@@ -180,6 +185,7 @@ final class BusCore {
         advanceEndedCallees()
         advanceEndedInstances()
         advanceCatchingUp()
+        advanceJoined()
         advanceStarts()
         advanceAbandoned()
         advanceListings()

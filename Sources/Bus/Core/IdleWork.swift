@@ -23,6 +23,8 @@ struct IdleWork {
     private var endedTaken = 0
     /// Modules that get the next batch of what waited for them, longest wait first.
     private var catchingUp: [ModuleRecord] = []
+    /// Rows of other nodes for which requests waited that go on now, longest wait first.
+    private var joined: [ModuleRecord] = []
     /// Modules that the launcher is still to be asked to start, in order.
     private var starts: [ModuleRecord] = []
     /// Modules that can't be waited for any more, and for which something waits.
@@ -33,7 +35,8 @@ struct IdleWork {
 
     var isEmpty: Bool {
         fanOut == nil && waiting.isEmpty && deferredCloses.isEmpty && listings.isEmpty && !hasEndedInstances
-            && endedCallees.isEmpty && catchingUp.isEmpty && !hasStarts && !hasAbandoned && !hasSettingsToCompare
+            && endedCallees.isEmpty && catchingUp.isEmpty && joined.isEmpty && !hasStarts && !hasAbandoned
+            && !hasSettingsToCompare
     }
 
     /// The number of items of each kind, with the kind's name.
@@ -42,6 +45,7 @@ struct IdleWork {
             ("fan-outs", fanOut == nil ? 0 : 1), ("listings", listings.count),
             ("deferred closes", deferredCloses.count), ("groups of ended instances", endedInstances.count),
             ("ended callees", endedCallees.count), ("modules that catch up", catchingUp.count),
+            ("rows of nodes that joined", joined.count),
             ("starts", starts.count), ("abandoned", abandoned.count),
             ("sessions with settings to compare", settingsToCompare.count),
             ("peers that wait for one", waiting.count),
@@ -124,6 +128,15 @@ struct IdleWork {
     }
 
     mutating func takeCatchingUp() -> ModuleRecord? { catchingUp.isEmpty ? nil : catchingUp.removeFirst() }
+
+    /// Adds a row of another node for which requests waited, once.
+    mutating func add(joined module: ModuleRecord) {
+        if !joined.contains(where: { $0 === module }) { joined.append(module) }
+    }
+
+    var firstJoined: ModuleRecord? { joined.first }
+
+    mutating func removeFirstJoined() { joined.removeFirst() }
 
     var hasStarts: Bool { !starts.isEmpty }
 

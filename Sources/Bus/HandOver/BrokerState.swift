@@ -41,6 +41,8 @@ struct BrokerState: StatePart {
 
     /// The launcher's word on the process that connects this bus with other nodes.
     var linkVouch: LauncherWord.Vouch?
+    /// What was broadcast for the app's other nodes, and what has come from them.
+    var nodes: [NodeState] = []
 
     /// Calls of `bus/handOver` that wait for the next program.
     var handOvers: [CallReferenceState] = []
@@ -78,6 +80,7 @@ struct BrokerState: StatePart {
         try file(22, &begunAt)
         try file(23, &nonce)
         try file(24, &linkVouch)
+        try file(25, &nodes)
     }
 }
 

@@ -12,6 +12,13 @@ extension BusCore {
         state.table = table.json().encoded()
         state.user = user
         state.linkVouch = nodes.vouch
+        state.nodes = nodes.nodes.map { node in
+            var state = NodeState()
+            state.node = node.name
+            node.sent.capture(into: &state, most: scope.most)
+            node.received.capture(into: &state, most: scope.most)
+            return state
+        }
         captureModules(into: &state, &scope)
         // The roles that an earlier build doesn't know come first, so that each trial sees them.
         // The link connects anew, with the bus that continues.
@@ -36,8 +43,9 @@ extension BusCore {
         state.next.instance = instances.next
         captureStreams(into: &state, scope)
         state.payloads = scope.payloads.payloads.map { .pieces([$0.bytes]) }
-        // The next program begins without notes.
-        state.alarms = scope.some(alarms.all.filter { $0.alarm.kind != .notes }).map { alarm, due in
+        // The next program begins without notes, and waits anew for the nodes.
+        let lasting = alarms.all.filter { $0.alarm.kind != .notes && $0.alarm.kind != .join }
+        state.alarms = scope.some(lasting).map { alarm, due in
             var state = AlarmState()
             (state.kind, state.peer, state.due) = (alarm.kind, alarm.peer, due)
             return state

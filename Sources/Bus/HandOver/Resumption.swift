@@ -78,6 +78,7 @@ struct Resumption {
     private func resumeClocks() {
         bus.start.resumeTurn()
         for alarm in state.alarms { bus.alarms.set(.init(kind: alarm.kind, peer: alarm.peer), at: alarm.due) }
+        bus.setJoinAlarm()
         // Deadlines may have passed during the hand-over.
         bus.deadlinesPassed()
         bus.wakeForTheEarliest()

@@ -269,9 +269,14 @@ extension BusCore {
         }
     }
 
+    /// Whether a request for a module that isn't ready waits, here or on the module's node.
+    func mayWait(for module: ModuleRecord) -> Bool {
+        reach(module).map { $0 == .connected } ?? canBeWaitedFor(module)
+    }
+
     /// Asks the launcher to start a module that is started on demand.
     func want(_ module: ModuleRecord) {
-        guard module.start == .onDemand, module.peer == nil, !module.said.isStartAsked, let launcher,
+        guard module.start == .onDemand, module.peer == nil, !module.isAway, !module.said.isStartAsked, let launcher,
             module.said.verdict == .none || module.said.verdict == .absent
         else { return }
         askToStart(module, launcher)
@@ -316,7 +321,7 @@ extension BusCore {
         while left > 0, let module = work.takeAbandoned() {
             left -= 1 + module.waitingCount
             // A launcher may have come meanwhile.
-            if !canBeWaitedFor(module) { failWaiting(module, unavailable(module)) }
+            if !mayWait(for: module) { failWaiting(module, unavailable(module)) }
         }
     }
 

@@ -136,7 +136,7 @@ extension BusCore {
 
     /// Notes a request that waited, and never went to its receiver.
     private func refused(_ call: CallPointer, _ held: HeldRequest, _ code: Header.Text, from peer: Peer) {
-        let isReport = call.pointee.kind == .report
+        let isReport = held.interface == nil
         held.withRequest { request in
             (held.interface?.owner.nameBytes ?? []).withUnsafeBytes { owner in
                 tell(

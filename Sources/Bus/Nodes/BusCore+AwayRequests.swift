@@ -3,14 +3,19 @@ import StrataCore
 /// Requests to modules of other nodes. This bus judges them and owns their deadline and their one
 /// answer; the other node's bus judges them again, and has the module.
 extension BusCore {
-    /// Sends a request to a row of another node, which waits there if the row isn't ready.
+    /// Sends a request to a row of another node, where it waits if the row isn't ready. Until the node
+    /// has joined it waits here.
+    /// - Parameter named: the node that the sender named, for which it doesn't wait; nil if it named
+    ///   none.
     func sendAway(
-        _ request: Request, _ header: borrowing Header, to owner: ModuleRecord, from peer: Peer
+        _ request: Request, _ header: borrowing Header, to owner: ModuleRecord, on named: NodeRecord? = nil,
+        from peer: Peer
     ) throws(BusError) -> CallPointer {
         try require(
             !peer.isRemote, .forbidden,
             "\(peer.displayName) sent a request for \(owner.name), which doesn't run on this node")
         var facts = facts(of: request, owner, from: peer)
+        if let named { facts.named = try remote(of: owner, on: named) }
         facts.startStep = startStep(header, of: peer)
         try facts.check(.node ... .start)
         try require(
@@ -20,7 +25,12 @@ extension BusCore {
         try require(
             Self.instanceNumber(request.to) == nil, .unavailable,
             "\(owner.name) runs on another node, and its instances can be used on that node only")
-        let remote = try bestRemote(of: owner)
+        guard named != nil || owner.waiting.isEmpty && owner.remotes.contains(where: \.isRouted) else {
+            let call = try hold(request, as: .call, header, for: owner, from: peer)
+            nodes.mayHoldRequests = true
+            return call
+        }
+        let remote = if let named = facts.named { named } else { try bestRemote(of: owner) }
         let line = remote.line
         let room = request.room
         let count = request.body.count + room + HeaderWriter.overhead / 2
@@ -29,7 +39,7 @@ extension BusCore {
             "the queue to the node \(remote.remoteNode.name) is full: \(whatIsFullForRequest(count, line)); wait for "
                 + "answers")
         let call = try openRequest(.call, header, from: peer)
-        deliver(call, request, room: room, to: remote, over: line)
+        deliver(call, request, to: remote)
         return call
     }
 
@@ -55,7 +65,8 @@ extension BusCore {
                 + "\(why.joined(separator: "; ")); see strata nodes")
     }
 
-    private func deliver(_ call: CallPointer, _ request: Request, room: Int, to remote: RemotePeer, over line: Peer) {
+    /// Queues a request to the node of the module that serves it.
+    func deliver(_ call: CallPointer, _ request: Request, to remote: RemotePeer) {
         call.pointee.wasSent(to: remote)
         remote.addServed(call)
         if monitors.isOn { monitorDelivered(call, request, to: remote) }
@@ -67,7 +78,7 @@ extension BusCore {
             case .call, .broadcast, .event: .call
             }
         call.pointee.end = queue(
-            kind, to: line, room: room, body: kind == .open ? .none : request.body, isAnswer: false
+            kind, to: remote.line, room: request.room, body: kind == .open ? .none : request.body, isAnswer: false
         ) { writer in
             writer.integer("id", call.pointee.id)
             if kind == .open { writer.string("url", request.url) } else { writer.name("to", request.to) }
@@ -96,7 +107,7 @@ extension BusCore {
 
 extension Request {
     /// The most bytes that its texts may take in a header.
-    fileprivate var room: Int {
+    var room: Int {
         to.count + 128 + HeaderWriter.room(url) + HeaderWriter.room(name) + HeaderWriter.room(object ?? .none)
             + trace.count + meta.count
     }

@@ -9,7 +9,13 @@ extension BusCore {
     /// Whether a request gets to its owner's node; nil if that is this one.
     func reach(_ owner: ModuleRecord) -> Reach? {
         guard isElsewhere(owner) else { return nil }
-        return owner.remotes.contains(where: \.isRouted) ? .connected : .disconnected
+        return owner.remotes.contains(where: \.isRouted) || isAwaited(owner) ? .connected : .disconnected
+    }
+
+    /// Whether requests wait until some node of an away row joins.
+    private func isAwaited(_ owner: ModuleRecord) -> Bool {
+        guard let placement = owner.row?.placement else { return false }
+        return nodes.nodes.contains { $0.awaitedUntil != nil && placement.includes($0.name) }
     }
 
     /// Returns the nodes that a module's state is about: this one, or those on which an away row

@@ -113,6 +113,10 @@ extension BusCore {
                 "operators of \(sender.remoteNode.name) may not use this node's modules: its entry in nodes lacks "
                     + "operates: true")
         }
+        // The other broker has chosen the node. A name with a mark would escape the check below.
+        try require(
+            header.kind == .open || nodeMark(header.to) == nil, .unknownInterface,
+            "\"\(header.to.text)\" names a node, which a request of another node doesn't")
         guard header.kind == .call, routes.route(header.to) == nil, let destination = Destination(header.to) else {
             return
         }
@@ -132,21 +136,15 @@ extension BusCore {
         header.id = 0
         header.members.remove(.id)
         // During a fan-out the frame is put back, and comes again.
-        if header.missed > 0, work.fanOut == nil { noteMissed(header, from: sender) }
+        if work.fanOut == nil {
+            let missed = UInt64(max(0, header.missed))
+            sender.remoteNode.received.received(header.name, 1 + missed)
+            if missed > 0 { noteMissed(Array(header.name), missed, from: sender.rank) }
+        }
         if monitors.isOn {
             handleMonitored(header, frame, of: sender)
         } else {
             handle(header, frame, of: sender)
-        }
-    }
-
-    /// Makes the next notice of each observer say how many were lost on the way from the other node.
-    private func noteMissed(_ header: borrowing Header, from sender: RemotePeer) {
-        for observation in observations.find(header.name)?.observations ?? [] {
-            observation._withUnsafeGuaranteedRef { observation in
-                guard LevelRule.broadcastReaches(from: sender.rank, to: observation.terms.rank) else { return }
-                observation.gap += Int(clamping: header.missed)
-            }
         }
     }
 }

@@ -12,10 +12,15 @@ extension BusCore {
         guard !peer.isRemote, peer.module?.row != nil else { return 0 }
         var reached = 0
         var payload: Payload?
-        for node in nodes.nodes where node.life == .up {
-            guard let observed = node.observed.find(header.name), let connection = node.connection,
-                LevelRule.broadcastReaches(from: rank, to: observed.rank)
+        for node in nodes.nodes {
+            guard let observed = node.sent.find(header.name), let latest = observed.rank,
+                LevelRule.broadcastReaches(from: rank, to: latest)
             else { continue }
+            observed.count += 1
+            guard node.life == .up, let connection = node.connection else {
+                observed.missed += 1
+                continue
+            }
             let isSent = levels.nameBytes[rank].withUnsafeBytes { level in
                 let notice = Notice(
                     name: header.name, object: header.members.contains(.object) ? header.object : nil, from: peer.from,
@@ -33,6 +38,45 @@ extension BusCore {
             }
         }
         return reached
+    }
+
+    // MARK: What was missed
+
+    /// Tells the observers of a node's broadcasts what has not come of these before its present
+    /// connection.
+    func noteGap(of node: NodeRecord) {
+        guard node.told.series != 0 else { return }
+        let rank = modules.rows.lazy.filter { $0.row?.placement.includes(node.name) == true }.map(\.rank).min() ?? 0
+        switch node.received.begins(node.told.series, node.told.counts) {
+        case .counted(let gaps):
+            for (name, missed) in gaps { noteMissed(Array(name.utf8), missed, from: rank) }
+        case .unknown(let known):
+            // Nobody knows how many they are, so one stands for them.
+            let rows = modules.rows.lazy.filter { $0.row?.placement.includes(node.name) == true }
+            for name in Set(known).union(rows.flatMap(\.declared.broadcasts)) {
+                noteMissed(Array(name.utf8), 1, from: rank)
+            }
+        }
+        node.told = (0, [:])
+    }
+
+    /// Makes the next notice of each observer say how many were lost before it.
+    /// - Parameter rank: the earliest rank of a sender.
+    func noteMissed(_ name: [UInt8], _ missed: UInt64, from rank: Int) {
+        for name in observedNames(of: name) {
+            for observation in name.withUnsafeBytes({ observations.find($0) })?.observations ?? [] {
+                observation._withUnsafeGuaranteedRef { observation in
+                    guard LevelRule.broadcastReaches(from: rank, to: observation.terms.rank) else { return }
+                    observation.gap += Int(clamping: missed)
+                }
+            }
+        }
+    }
+
+    /// Returns the names under which a broadcast is observed: its own, and those that adapters give
+    /// it.
+    func observedNames(of name: [UInt8]) -> [[UInt8]] {
+        [name] + (adapters.hasNotices ? adapters.noticeAliases(Request.Bytes.text(name)).map(\.name) : [])
     }
 
     private func queue(_ notice: Notice, missed: UInt64, _ payload: Payload?, to connection: Peer) {

@@ -43,7 +43,9 @@ extension BusCore {
         writeReply(peer, id: id, ["app": .string(table.app), "node": .string(table.node ?? "")])
         node.connected(peer, at: host.wallMicroseconds)
         tellNodes()
-        for body in NodeFrame.bodies(NodeFacts(table), nodes.told, of: table.node ?? "") { tell(node, body) }
+        let (facts, name) = (NodeFacts(table), table.node ?? "")
+        let bodies = NodeFrame.bodies(facts, nodes.told, of: name, series: node.sent.series, counts: node.sent.counts)
+        for body in bodies { tell(node, body) }
     }
 
     /// Checks that a peer is the process that the launcher vouches for as the link.
@@ -111,8 +113,7 @@ extension BusCore {
 
     /// Returns the latest rank that observes a name here; nil if nobody does.
     private func observedRank(of name: [UInt8]) -> Int? {
-        let aliases = adapters.hasNotices ? adapters.noticeAliases(Request.Bytes.text(name)).map(\.name) : []
-        return ([name] + aliases).compactMap { name in
+        observedNames(of: name).compactMap { name in
             name.withUnsafeBytes { observations.find($0)?.latestRank }
         }.max()
     }
@@ -126,6 +127,7 @@ extension BusCore {
             for body in bodies { tell(node, body) }
             compareRows(node, facts)
             if node.life == .up { representRows(of: node) }
+            waitingMayGoOn(for: node)
         }
     }
 
@@ -159,7 +161,10 @@ extension BusCore {
         try take(frame, from: node)
         switch node.life {
         case .joining where !frame.more: join(node, NodeFacts(table))
-        case .up: if !frame.more, !frame.rows.isEmpty { compareRows(node, NodeFacts(table)) }
+        case .up where !frame.more && !frame.rows.isEmpty:
+            compareRows(node, NodeFacts(table))
+            waitingMayGoOn(for: node)
+        case .up: break
         case .never, .joining, .mismatch, .lost: break
         }
     }
@@ -169,18 +174,19 @@ extension BusCore {
         for row in frame.rows { node.facts.rows[row.key] = row.value }
         try require(
             node.facts.rows.count <= Self.mostRows, .tooLarge, "\(node.name) has over \(Self.mostRows) rows")
-        for name in frame.unobserves { node.observed.remove(name) }
+        for name in frame.unobserves { node.sent.unobserves(name) }
+        node.sent.forgetFormer(at: host.wallMicroseconds)
         // A node observes no later than its own modules may.
         let latest = latestRank(on: node)
         for (name, rank) in frame.observes where name.utf8.count <= 256 {
-            if let observed = node.observed.find(name) {
-                observed.rank = min(rank, latest)
-            } else {
-                node.observed.set(name, NodeRecord.Observed(rank: min(rank, latest)))
-            }
+            node.sent.observes(name, rank: min(rank, latest))
+        }
+        if node.life == .joining {
+            if frame.series != 0 { node.told.series = frame.series }
+            node.told.counts.merge(frame.counts) { _, new in new }
         }
         try require(
-            node.observed.count <= Self.mostObserved, .overloaded,
+            max(node.sent.observedCount, node.told.counts.count) <= Self.mostObserved, .overloaded,
             "\(node.name) observes over \(Self.mostObserved) names")
         for name in frame.ready where modules.find(name)?.row?.placement.includes(node.name) == true {
             node.ready.insert(name)
@@ -199,13 +205,16 @@ extension BusCore {
     private func join(_ node: NodeRecord, _ own: NodeFacts) {
         let difference = own.difference(from: node.facts)
         node.judged(difference, at: host.wallMicroseconds)
-        guard difference == nil else { return }
+        guard difference == nil else { return waitingMayGoOn(for: node) }
+        node.sent.isTold(at: host.wallMicroseconds)
+        noteGap(of: node)
         representRows(of: node)
         let operators = RemotePeer(node, over: node.connection!, pool)  // because a node that joins is connected
         operators.identify(as: .operator, nil, rank: 0)
         operators.take(.admitted)
         node.add(operators)
         compareRows(node, own)
+        waitingMayGoOn(for: node)
         emit("app.nodeBack", about: ["node": .string(node.name)])
     }
 
@@ -246,63 +255,6 @@ extension BusCore {
             if let difference = row.difference(from: node.facts.rows[name]) {
                 node.mismatched[name] = "\(node.name) has another row \(name): \(difference)"
             }
-        }
-    }
-
-    // MARK: The end
-
-    /// Handles the link's `nodeLost {"node", "sent", "reason"}`: the other node can't be reached any
-    /// more, and `sent` bytes of its stream may have reached it.
-    func nodeLost(_ call: BusCall) throws(BusError) -> JSON {
-        let reader = try call.params()
-        let name = try reader.required("node")
-        guard let node = nodes.find(name) else { throw BusError(.badParams, "no other node is named \(name)") }
-        guard let sent = try reader.integer("sent"), sent >= 0 else {
-            throw BusError(.badParams, "bus/nodeLost lacks \"sent\", the bytes of the node's stream that were sent")
-        }
-        let reason = try reader.string("reason") ?? ""
-        guard let connection = node.connection else { return .object([]) }
-        end(node, sent: UInt64(sent), reason)
-        event.add(.close(connection))
-        return .object([])
-    }
-
-    /// Handles the end of a node's connection, or of the link's.
-    func nodeConnectionEnded(_ peer: Peer, _ reason: String) {
-        if nodes.link === peer { nodes.take(Peer?.none) }
-        guard let node = nodes.find(peer) else { return }
-        end(
-            node, sent: nil,
-            reason == "closed" ? "the link closed the connection" : "this broker ended it with \(reason)")
-    }
-
-    /// Ends what a node's modules had open here, and what was open at them.
-    private func end(_ node: NodeRecord, sent: UInt64?, _ reason: String) {
-        let wasUp = node.life == .up
-        let error = BusError(.died, "the node \(node.name) was lost: \(reason)", ran: .maybe)
-        let (peers, reached) = (node.peers, node.reached(having: sent))
-        node.ended(reason, at: host.wallMicroseconds)
-        end(peers, reached: reached, error)
-        if wasUp, stage == .running {
-            emit("app.nodeLost", about: ["node": .string(node.name), "reason": .string(reason)])
-        }
-    }
-
-    private func end(_ peers: [RemotePeer], reached: UInt64, _ error: BusError) {
-        // The end of one peer's requests may end those of another. Nothing more may be written for
-        // these, since it was decided what has reached the node.
-        for peer in peers { peer.ends(reached: reached) }
-        for peer in peers {
-            endRequests(of: peer, error)
-            connections.keepUntilRoundEnds(peer)
-        }
-    }
-
-    /// Ends all nodes' connections, which another program's bus doesn't continue.
-    func endNodes(_ reason: String) {
-        for peer in connections.inOrder where (peer.role == .node || peer.role == .nodeLink) && !peer.life.isOver {
-            if let node = nodes.find(peer) { end(node, sent: nil, reason) }
-            event.add(.close(peer))
         }
     }
 }

@@ -22,6 +22,10 @@ struct NodeFrame {
     var unready: [String] = []
     var observes: [(name: String, rank: Int)] = []
     var unobserves: [String] = []
+    /// The number of the sender's counts; 0 in a frame that doesn't begin its table.
+    var series: UInt64 = 0
+    /// How many broadcasts of a name the sender has had for the receiver in this series.
+    var counts: [String: UInt64] = [:]
 
     init() {}
 
@@ -52,6 +56,13 @@ struct NodeFrame {
             }
             observes.append((member.name, rank))
         }
+        series = UInt64(max(0, try reader.integer("series") ?? 0))
+        for member in try reader.object("counts") ?? [] {
+            guard let count = member.value.integer, count >= 0 else {
+                throw BusError(.badParams, "a node counts \"\(member.name)\" without a number")
+            }
+            counts[member.name] = UInt64(count)
+        }
     }
 
     private static func limit(_ reader: MemberReader, _ name: String) throws(BusError) -> UInt32 {
@@ -64,13 +75,20 @@ struct NodeFrame {
     // MARK: Writing
 
     /// Returns the bodies that tell another node all facts and news, in order.
-    static func bodies(_ facts: NodeFacts, _ news: NodeNews, of node: String) -> [[UInt8]] {
+    /// - Parameters:
+    ///   - series: the number of the counts.
+    ///   - counts: how many broadcasts of each name there were for the other node.
+    static func bodies(
+        _ facts: NodeFacts, _ news: NodeNews, of node: String, series: UInt64 = 0, counts: [String: UInt64] = [:]
+    ) -> [[UInt8]] {
         let head: [JSON.Member] = [
             .init("protocol", 1), .init("node", .string(node)), .init("app", .string(facts.app)),
             .init("levels", JSON(facts.levels)),
             .init("limits", ["frame": JSON(facts.frame), "header": JSON(facts.header)]),
+            .init("series", JSON(series)),
         ]
-        return bodies(head, parts(facts.rows) + parts(news))
+        let counted = counts.sorted { $0.key < $1.key }.map { Part.member("counts", .init($0.key, JSON($0.value))) }
+        return bodies(head, parts(facts.rows) + parts(news) + counted)
     }
 
     /// Returns the bodies that tell another node what has changed, in order.

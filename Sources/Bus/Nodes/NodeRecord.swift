@@ -15,24 +15,25 @@ final class NodeRecord {
     var mismatched: [String: String] = [:]
     /// Its rows that are ready.
     var ready: Set<String> = []
-    /// The names that its modules observe, and how.
-    var observed = ByteTable<Observed>()
+    /// The names that its modules observe, and what was broadcast for it.
+    var sent = SentNotices()
+    /// What has come of its modules' broadcasts.
+    var received = ReceivedNotices()
+    /// What it has said so far of its own counts, while `joining`.
+    var told: (series: UInt64, counts: [String: UInt64]) = (0, [:])
     /// Why it isn't up; empty if it is, or never was.
     private(set) var reason = ""
     /// When its state has changed, in microseconds since 1970; 0 if it never has.
     private(set) var since: UInt64 = 0
-
-    /// How one name is observed there. An object, so that its table is looked up by bytes.
-    final class Observed {
-        /// The latest rank of its observers there.
-        var rank: Int
-        /// The number of notices that found no room in the queue to the node, since the last one.
-        var missed: UInt64 = 0
-
-        init(rank: Int) { self.rank = rank }
-    }
+    /// Until when requests wait for it to join, in milliseconds of the loop's clock; nil if they
+    /// don't.
+    private(set) var awaitedUntil: UInt64?
 
     init(_ name: String) { self.name = name }
+
+    /// Makes requests wait until it joins; with nil they don't wait any more.
+    /// - Parameter end: until when, in milliseconds of the loop's clock.
+    func isAwaited(until end: UInt64?) { awaitedUntil = end }
 
     /// Notes that the link has made a connection to its broker, whose stream begins now.
     func connected(_ connection: Peer, at time: UInt64) {
@@ -40,7 +41,8 @@ final class NodeRecord {
         self.connection = connection
         connection.outbox.beginStream()
         since = time
-        (facts, mismatched, ready) = (NodeFacts(), [:], [])
+        (facts, mismatched, ready, told) = (NodeFacts(), [:], [], (0, [:]))
+        sent.begin(at: time)
     }
 
     /// Notes whether both brokers agree on the app.
@@ -49,6 +51,7 @@ final class NodeRecord {
         let before = life
         life.take(difference == nil ? .agreed : .disagreed)
         reason = difference ?? ""
+        awaitedUntil = nil
         if life != before { since = time }
     }
 
@@ -80,7 +83,6 @@ final class NodeRecord {
         (self.reason, since) = (reason, time)
         (peers, mismatched, ready, connection) = ([], [:], [], nil)
         peersByName.removeAll()
-        observed.removeAll()
     }
 }
 
@@ -92,6 +94,10 @@ struct NodeTable {
     private(set) var link: Peer?
     /// The launcher's word on that process.
     private(set) var vouch: LauncherWord.Vouch?
+    /// Whether requests may wait for a node to join. A look at all rows says when none does.
+    var mayHoldRequests = true
+    /// Memory for a `to` without the node that it names.
+    var plainName: [UInt8] = []
     /// What all nodes that are up know of this one.
     var told = NodeNews()
     /// The names and rows of which the nodes may have to be told.
@@ -101,10 +107,17 @@ struct NodeTable {
     /// Whether there are none. Stored, because each broadcast asks.
     let isEmpty: Bool
 
-    init(_ table: AppTable) {
+    /// - Parameter now: the clock's milliseconds. From then on requests wait for each node to join.
+    init(_ table: AppTable, now: UInt64) {
         nodes = table.nodes.filter { $0.name != table.node }.map { NodeRecord($0.name) }
         isEmpty = nodes.isEmpty
+        if table.join > 0 {
+            for node in nodes { node.isAwaited(until: now + table.join) }
+        }
     }
+
+    /// When requests first stop to wait for some node; nil if they wait for none.
+    var awaitedUntil: UInt64? { nodes.lazy.compactMap(\.awaitedUntil).min() }
 
     func find(_ name: String) -> NodeRecord? { nodes.first { $0.name == name } }
 

@@ -29,6 +29,8 @@ extension BusCore {
         // A body waits once, however many peers observe it. If there is no room for it, no observer
         // gets it, and none is ended for it.
         if body.count > Self.alwaysTaken, observers > 0, let refusal = totalRefusal(body.count) {
+            // The sender on another node gets no answer, so the observers are told.
+            if peer.isRemote { return noteMissed(Array(header.name), 1, from: rank) }
             return refuse(peer, header.id, refusal)
         }
         statistics.broadcasts += 1

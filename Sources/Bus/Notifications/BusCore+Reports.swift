@@ -7,7 +7,9 @@ extension BusCore {
         guard hasUsableID(header, from: peer) else { return }
         var facts = LiveFacts(core: self, kind: .report, peer: peer, name: header.name)
         try facts.check(.sender ... .sender)
-        guard let target = modules.find(header.to) else { throw unknownModule(header) }
+        let mark = nodeMark(header.to)
+        let to = UnsafeRawBufferPointer(rebasing: header.to[..<(mark ?? header.to.count)])
+        guard let target = modules.find(to) else { throw unknownModule(to, header) }
         facts.owner = target
         try facts.check(.level ... .declaration)
         statistics.reports += 1
@@ -16,11 +18,17 @@ extension BusCore {
             sender.history.note(reportTo: target)
         }
         let request = Request(
-            to: header.to, name: header.name, object: header.members.contains(.object) ? header.object : nil,
+            to: to, name: header.name, object: header.members.contains(.object) ? header.object : nil,
             trace: header.trace, meta: header.meta, body: body)
         // Before the name gets a number, which a sweep would remove.
         if routes.actionNames.isFull { sweepActionNames() }
-        if target.receiver != nil {
+        if let mark,
+            let node = try node(
+                UnsafeRawBufferPointer(rebasing: header.to[(mark + 1)...]), of: target, else: .unknownModule)
+        {
+            let call = try sendAway(request, header, to: target, on: node, from: peer)
+            call.pointee.action = routes.actionNames.number(of: header.name.text)
+        } else if target.receiver != nil {
             let call = try openRequest(.report, header, from: peer)
             call.pointee.action = routes.actionNames.number(of: header.name.text)
             deliverReport(call, request, from: peer, to: target)
@@ -30,8 +38,8 @@ extension BusCore {
         }
     }
 
-    private func unknownModule(_ header: borrowing Header) -> BusError {
-        let name = header.to.text
+    private func unknownModule(_ to: UnsafeRawBufferPointer, _ header: borrowing Header) -> BusError {
+        let name = to.text
         let known = [modules.rows, modules.guests].joined().lazy.map(\.name)
         let hint = didYouMean(name, known, else: "strata ps lists the modules")
         return BusError(

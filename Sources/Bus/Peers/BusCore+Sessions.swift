@@ -15,6 +15,7 @@ extension BusCore {
         if peer.life == .open(.answersUnread), peer.outbox.pendingAnswers <= mostQueued { resume(peer) }
         if peer.owesCredit { sendOwedCredit(over: peer) }
         continueCatchingUp(peer)
+        if peer.role == .node, let node = nodes.find(peer) { waitingMayGoOn(for: node) }
         if !watches.isEmpty { feedWatches() }
     }
 

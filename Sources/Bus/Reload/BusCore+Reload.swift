@@ -105,7 +105,15 @@ extension BusCore {
             }
         }
         if module.isWaitedFor, module.peer == nil {
-            if canBeWaitedFor(module) { want(module) } else { failWaiting(module, unavailable(module)) }
+            if let before, before.isAway(from: table.node) != module.isAway {
+                failWaiting(module, BusError(.unavailable, "\(module.name) has moved to another node: try again"))
+            } else if module.isAway {
+                waitingMayGoOn(for: module)
+            } else if canBeWaitedFor(module) {
+                want(module)
+            } else {
+                failWaiting(module, unavailable(module))
+            }
         }
     }
 

@@ -1,5 +1,5 @@
 /// What the link of an app with nodes needs: the manifest's `federation`, and the files of single
-/// nodes. The broker needs none of it.
+/// nodes. The broker needs `join` alone, which its table has too.
 public struct Federation: Sendable, Equatable {
     /// The files with which a node proves who it is, as absolute paths.
     public struct Files: Sendable, Equatable {

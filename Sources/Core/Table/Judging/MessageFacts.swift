@@ -74,7 +74,7 @@ public enum Existence: Equatable, Sendable {
 
 /// Whether a message gets to its owner's node, which is another one than the sender's.
 public enum Reach: Sendable {
-    /// It goes over the link.
+    /// It goes over the link, or waits until the node joins.
     case connected
     case disconnected
 }

@@ -16,6 +16,7 @@ extension AppTable {
         if let guests { members.append(.init("guests", guests.json())) }
         if !nodes.isEmpty { members.append(.init("nodes", .array(nodes.map { $0.json() }))) }
         if let node { members.append(.init("node", .string(node))) }
+        if join != 0 { members.append(.init("join", .count(join))) }
         if let group { members.append(.init("group", .count(group))) }
         if let openableBy {
             let users = JSON.array(openableBy.users.map(JSON.count))
@@ -32,7 +33,7 @@ extension AppTable {
         try value.holds([
             "app", "env", "schemes", "levels", "settings", "launchOptions", "calls", "limits", "startup", "hello",
             "assembly", "operators", "modules", "adapters", "authorizer", "guests", "group",
-            "openableBy", "contracts", "nodes", "node",
+            "openableBy", "contracts", "nodes", "node", "join",
         ])
         self.init(app: try value.required("app").string())
         try value.read("env", into: &env) { (v) throws(AppTableError) in try v.string() }

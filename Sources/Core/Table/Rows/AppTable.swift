@@ -39,6 +39,8 @@ public struct AppTable: Sendable, Equatable {
     /// The node on which this broker runs. Nil without `nodes`, and in a table that a manifest is
     /// judged by.
     public var node: String?
+    /// How long a request waits for a node that has not joined yet, in milliseconds.
+    public var join: UInt64 = 0
     /// The rows of all nodes, in the manifest's order.
     public var modules: [Row] = []
     public var adapters: [Adapter] = []

@@ -67,6 +67,7 @@ extension AppTable {
             guard names.contains(name) else { throw v.expected("one of nodes") }
             return name
         }
+        try value.read("join", into: &join) { (v) throws(AppTableError) in try v.integer() }
         for (index, row) in modules.enumerated() where !row.placement.fits(names) {
             throw AppTableError(
                 path: "modules[\(index)].placement",

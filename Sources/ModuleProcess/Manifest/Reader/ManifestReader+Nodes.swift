@@ -19,6 +19,7 @@ extension ManifestReader {
             fail(field, "expected 1 to \(AppTable.Node.most) nodes; found \(entries.count)")
         }
         self.federation = federation
+        table.join = federation.join
     }
 
     /// Reads where a row's module runs: a node, a list of nodes, or `all`.
@@ -71,6 +72,7 @@ extension ManifestReader {
             }
         }
         self.federation = federation
+        table.join = federation.join
     }
 
     private func files(_ members: [String: Field]) -> Federation.Files {

@@ -256,6 +256,7 @@ struct OtherBuildTests {
         try check(WatchState())
         try check(MonitorState())
         try check(LinkState())
+        try check(NodeState())
         try check(Monitor.Wanted())
         try check(AlarmState())
         try check(AppStart())

@@ -17,11 +17,13 @@ struct NodeHostilityTests {
     }
 
     /// Returns a connection that speaks as tokyo's broker, and has agreed on the app with berlin's.
-    static func tokyo(of bus: TestBus) throws -> RawPeer {
+    /// - Parameter change: what tokyo says of itself, which is otherwise what berlin has said.
+    static func tokyo(of bus: TestBus, _ change: (inout [JSON.Member]) -> Void = { _ in }) throws -> RawPeer {
         _ = try TestNodes.link(of: bus)
         let line = try TestNodes.line(to: "tokyo", of: bus)
         let facts = try line.expect(["kind": "node"])
-        let body = facts.json.object?.map { $0.name == "node" ? .init("node", "tokyo") : $0 } ?? []
+        var body = facts.json.object?.map { $0.name == "node" ? .init("node", "tokyo") : $0 } ?? []
+        change(&body)
         try line.send(["kind": "node"], body: .object(body))
         try TestNodes.wait(for: "up", of: "tokyo", on: bus)
         return line

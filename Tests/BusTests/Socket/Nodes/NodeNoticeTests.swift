@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.hang), .enabled(if: !TestBus.isHandedOverEachRound, "a replaced broker loses its nodes"))
 struct NodeNoticeTests {
     /// Broadcasts until the other node has been told that it is observed there.
-    private func waitUntilObserved(_ name: String, by peer: RawPeer) throws {
+    static func waitUntilObserved(_ name: String, by peer: RawPeer) throws {
         while try peer.asked("bus/ping").object != nil {
             let answer = try peer.expectReply(to: try peer.broadcast(name, ["warm": true])).json
             if answer["nodes"] == 1 { return }
@@ -18,7 +18,7 @@ struct NodeNoticeTests {
             let index = try nodes.tokyo.module("Index", ["observes": ["saved"], "interfaces": ["Index": [:]]])
             let log = try nodes.tokyo.module("Log", ["observes": ["saved"]])
             let store = try nodes.berlin.provider("Storage", "Storage")
-            try waitUntilObserved("saved", by: store)
+            try Self.waitUntilObserved("saved", by: store)
             try index.expectNotice("saved", ["warm": true])
             let id = try store.broadcast("saved", ["n": 1], ["object": "a", "meta": ["m": 1]])
             #expect(try store.expectReply(to: id).json == ["recipients": 0, "nodes": 1])
@@ -33,7 +33,7 @@ struct NodeNoticeTests {
         try TestNodes.run(.twoNodes()) { nodes in
             let store = try nodes.berlin.provider("Storage", "Storage")
             let index = try nodes.tokyo.module("Index", ["observes": ["saved"], "interfaces": ["Index": [:]]])
-            try waitUntilObserved("saved", by: store)
+            try Self.waitUntilObserved("saved", by: store)
             try index.expectNotice("saved")
             #expect(try store.expectReply(to: try store.broadcast("other")).json == ["recipients": 0, "nodes": 0])
             // An observation that ends is told, too.
@@ -48,7 +48,7 @@ struct NodeNoticeTests {
             let notes = try nodes.berlin.module("Notes")
             let store = try nodes.berlin.provider("Storage", "Storage")
             let index = try nodes.tokyo.module("Index", ["observes": ["saved"], "interfaces": ["Index": [:]]])
-            try waitUntilObserved("saved", by: store)
+            try Self.waitUntilObserved("saved", by: store)
             try index.expectNotice("saved")
             // Notes is of a later level than the only observer.
             #expect(try notes.expectReply(to: try notes.broadcast("saved")).json == ["recipients": 0, "nodes": 0])
@@ -60,7 +60,7 @@ struct NodeNoticeTests {
         try TestNodes.run(.twoNodes()) { nodes in
             let store = try nodes.berlin.provider("Storage", "Storage")
             let index = try nodes.tokyo.module("Index", ["observes": ["saved"], "interfaces": ["Index": [:]]])
-            try waitUntilObserved("saved", by: store)
+            try Self.waitUntilObserved("saved", by: store)
             try index.expectNotice("saved")
             for number in 0..<50 {
                 try store.send(["kind": "broadcast", "name": "saved"], body: .integer(Int64(number)))
@@ -78,7 +78,7 @@ struct NodeNoticeTests {
         try TestNodes.run(table) { nodes in
             let store = try nodes.berlin.provider("Storage", "Storage")
             let index = try nodes.tokyo.module("Index", ["observes": ["saved"], "interfaces": ["Index": [:]]])
-            try waitUntilObserved("saved", by: store)
+            try Self.waitUntilObserved("saved", by: store)
             try index.expectNotice("saved", ["warm": true])
             // The link stops, so the queue to tokyo fills.
             nodes.lines[0].isPaused = true
@@ -107,7 +107,7 @@ struct NodeNoticeTests {
         try TestNodes.run(table) { nodes in
             let store = try nodes.berlin.provider("Storage", "Storage")
             let all = try (0..<observers).map { try nodes.tokyo.module("O\($0)", ["observes": ["saved"]]) }
-            try waitUntilObserved("saved", by: store)
+            try Self.waitUntilObserved("saved", by: store)
             try store.broadcast("saved", ["n": 1])
             try store.broadcast("saved", ["n": 2])
             for observer in all {
@@ -127,7 +127,7 @@ struct NodeNoticeTests {
         try TestNodes.run(table) { nodes in
             let store = try nodes.berlin.provider("Storage", "Storage")
             let index = try nodes.tokyo.module("Index", ["observes": ["store.saved"], "interfaces": ["Index": [:]]])
-            try waitUntilObserved("saved", by: store)
+            try Self.waitUntilObserved("saved", by: store)
             try index.expectNotice("store.saved", ["warm": true], ["from": "Storage", "node": "berlin"])
         }
     }

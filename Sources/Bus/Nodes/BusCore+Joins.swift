@@ -1,0 +1,77 @@
+import StrataCore
+
+/// Requests that wait until another node joins: within the limits, and in the order, of requests
+/// that wait for a module.
+extension BusCore {
+    /// The work of sending a request on, in notices.
+    private static let requestCost = 4
+
+    // MARK: The time in which they wait
+
+    /// Makes requests wait for a node that was lost because this node's link has ended.
+    func awaitAgain(_ node: NodeRecord) {
+        guard table.join > 0, stage == .running else { return }
+        node.isAwaited(until: now + table.join)
+        setJoinAlarm()
+    }
+
+    func setJoinAlarm() {
+        if let end = nodes.awaitedUntil { setAlarm(.join, at: end) }
+    }
+
+    func joinTimePassed() {
+        for node in nodes.nodes {
+            guard let end = node.awaitedUntil, end <= now else { continue }
+            node.isAwaited(until: nil)
+            waitingMayGoOn(for: node)
+        }
+        setJoinAlarm()
+    }
+
+    // MARK: What has waited
+
+    /// Continues or ends the requests for a node's rows, after the node has changed.
+    func waitingMayGoOn(for node: NodeRecord) {
+        guard nodes.mayHoldRequests else { return }
+        nodes.mayHoldRequests = false
+        for module in modules.rows where isElsewhere(module) && !module.waiting.isEmpty {
+            if module.row?.placement.includes(node.name) == true { waitingMayGoOn(for: module) }
+            if !module.waiting.isEmpty { nodes.mayHoldRequests = true }
+        }
+    }
+
+    /// Continues or ends the requests that wait for a node of an away row.
+    func waitingMayGoOn(for module: ModuleRecord) {
+        guard !module.waiting.isEmpty, let reach = reach(module) else { return }
+        switch reach {
+        case .connected: work.add(joined: module)
+        case .disconnected: failWaiting(module, unreachable(module))
+        }
+    }
+
+    /// Sends on the next requests that waited for a node. Newer ones wait behind them.
+    func advanceJoined() {
+        var left = isShared ? FanOut.sharedBatch : FanOut.batch
+        while left > 0, let module = work.firstJoined {
+            guard let call = module.waiting.first, let remote = receiver(of: call, for: module) else {
+                // If only room was missing, `hasRoom` continues.
+                work.removeFirstJoined()
+                continue
+            }
+            left -= Self.requestCost
+            module.takeFirstWaiting()
+            unhold(call).withRequest { deliver(call, $0, to: remote) }
+        }
+    }
+
+    /// Returns the peer to which the first request that waits for a row goes; nil if it can't go on
+    /// now.
+    private func receiver(of call: CallPointer, for module: ModuleRecord) -> RemotePeer? {
+        guard isElsewhere(module), let remote = try? bestRemote(of: module),
+            let held = call.pointee.held?._withUnsafeGuaranteedRef({ $0 })
+        else { return nil }
+        // Its bytes already count for all queues together.
+        let count = held.withRequest { $0.body.count + $0.room + HeaderWriter.overhead / 2 }
+        return remote.line.outbox.isEmpty || fitsRequest(count, remote.line, new: 0) ? remote : nil
+    }
+}

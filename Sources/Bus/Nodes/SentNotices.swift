@@ -1,0 +1,220 @@
+import StrataCore
+
+/// The names that another node observes, and how many broadcasts of each there were for it.
+///
+/// The counts go on from one connection to the next, and also count what wasn't sent. So the other
+/// broker, which counts what it gets, learns with each new connection how many it has missed.
+struct SentNotices: ~Copyable {
+    /// One name. An object, so that the table is looked up by bytes.
+    final class Entry {
+        let name: String
+        /// The latest rank of its observers there; nil if nobody observes it any more.
+        fileprivate(set) var rank: Int?
+        /// The number of broadcasts there were for the node in this series.
+        var count: UInt64 = 0
+        /// The number that it was not sent since the last one that it was sent.
+        var missed: UInt64 = 0
+        /// Whether the node has named it over the present connection.
+        fileprivate var isTold = true
+
+        init(_ name: String, rank: Int?) { (self.name, self.rank) = (name, rank) }
+    }
+
+    /// The names that nobody observes any more and whose counts are kept. Beyond it they are
+    /// forgotten, and another series begins.
+    private static let mostFormer = 4_096
+
+    private var entries = ByteTable<Entry>()
+    /// The number of entries without observers.
+    private var former = 0
+    /// Which counts these are; 0 before the first connection.
+    private(set) var series: UInt64 = 0
+
+    /// The number of names that are observed.
+    var observedCount: Int { entries.count - former }
+
+    func find(_ name: UnsafeRawBufferPointer) -> Entry? { entries.find(name) }
+
+    /// Notes that a connection begins. The counts of now are what its first frames tell.
+    /// - Parameter time: a number that no earlier series had.
+    mutating func begin(at time: UInt64) {
+        if series == 0 { series = time }
+        entries.forEach { ($0.isTold, $0.missed) = (false, 0) }
+    }
+
+    /// The counts by name.
+    var counts: [String: UInt64] {
+        var counts: [String: UInt64] = [:]
+        entries.forEach { if $0.count > 0 { counts[$0.name] = $0.count } }
+        return counts
+    }
+
+    mutating func observes(_ name: String, rank: Int) {
+        guard let entry = entries.find(name) else { return entries.set(name, Entry(name, rank: rank)) }
+        if entry.rank == nil { former -= 1 }
+        (entry.rank, entry.isTold) = (rank, true)
+    }
+
+    mutating func unobserves(_ name: String) {
+        if let entry = entries.find(name) { end(entry) }
+    }
+
+    private mutating func end(_ entry: Entry) {
+        guard entry.rank != nil else { return }
+        entry.rank = nil
+        former += 1
+    }
+
+    /// Notes that the node has named all that it observes.
+    /// - Parameter time: as above.
+    mutating func isTold(at time: UInt64) {
+        var untold: [Entry] = []
+        entries.forEach { if !$0.isTold { untold.append($0) } }
+        for entry in untold { end(entry) }
+        forgetFormer(at: time)
+    }
+
+    /// Forgets names that nobody observes if there are many of them.
+    mutating func forgetFormer(at time: UInt64) {
+        guard former > Self.mostFormer else { return }
+        var kept: [Entry] = []
+        entries.forEach { if $0.rank != nil { kept.append($0) } }
+        entries.removeAll()
+        for entry in kept { entries.set(entry.name, entry) }
+        (former, series) = (0, time)
+    }
+}
+
+/// How many broadcasts of each name have come from another node.
+struct ReceivedNotices: ~Copyable {
+    private final class Entry {
+        let name: String
+        var count: UInt64
+
+        init(_ name: String, _ count: UInt64) { (self.name, self.count) = (name, count) }
+    }
+
+    /// Beyond so many names all are forgotten.
+    private static let most = 65_536
+
+    private var entries = ByteTable<Entry>()
+    /// The other broker's series that is counted; 0 if there was no connection yet.
+    private(set) var series: UInt64 = 0
+
+    /// Counts a notice, and those that were lost before it.
+    mutating func received(_ name: UnsafeRawBufferPointer, _ number: UInt64) {
+        if let entry = entries.find(name) {
+            entry.count &+= number
+        } else {
+            if entries.count >= Self.most {
+                entries.removeAll()
+                // It is no broker's series, so the next connection begins anew.
+                series = 1
+            }
+            entries.set(name, Entry(name.text, number))
+        }
+    }
+
+    /// What was missed before a connection.
+    enum Gap {
+        case counted([String: UInt64])
+        /// The other broker doesn't know it any more. These are the names that had come from it.
+        case unknown([String])
+    }
+
+    /// Takes the counts of the other broker as a connection begins.
+    mutating func begins(_ series: UInt64, _ counts: [String: UInt64]) -> Gap {
+        var gap = Gap.counted([:])
+        if series == self.series {
+            gap = .counted(
+                counts.compactMapValues { name, count in
+                    let seen = entries.find(name)?.count ?? 0
+                    return count > seen ? count - seen : nil
+                })
+        } else if self.series != 0 {
+            var names: [String] = []
+            entries.forEach { names.append($0.name) }
+            gap = .unknown(names)
+        }
+        entries.removeAll()
+        self.series = series
+        for (name, count) in counts { entries.set(name, Entry(name, count)) }
+        return gap
+    }
+}
+
+extension Dictionary {
+    fileprivate func compactMapValues<New>(_ transform: (Key, Value) -> New?) -> [Key: New] {
+        var result: [Key: New] = [:]
+        for (key, value) in self { result[key] = transform(key, value) }
+        return result
+    }
+}
+
+// MARK: - The next program
+
+/// What a node was sent and what has come from it, for the broker's next program.
+struct NodeState: StatePart {
+    var node = ""
+    var sentSeries: UInt64 = 0
+    var sentNames: [String] = []
+    var sentCounts: [UInt64] = []
+    /// The ranks; -1 for a name that nobody observes.
+    var sentRanks: [Int] = []
+    var receivedSeries: UInt64 = 0
+    var receivedNames: [String] = []
+    var receivedCounts: [UInt64] = []
+
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &node)
+        try file(2, &sentSeries)
+        try file(3, &sentNames)
+        try file(4, &sentCounts)
+        try file(5, &sentRanks)
+        try file(6, &receivedSeries)
+        try file(7, &receivedNames)
+        try file(8, &receivedCounts)
+        guard sentNames.count == sentCounts.count, sentNames.count == sentRanks.count,
+            receivedNames.count == receivedCounts.count
+        else { throw StateError("the counts of the node \(node) contradict each other") }
+    }
+}
+
+extension SentNotices {
+    func capture(into state: inout NodeState, most: Int) {
+        state.sentSeries = series
+        entries.forEach { entry in
+            guard state.sentNames.count < most else { return }
+            state.sentNames.append(entry.name)
+            state.sentCounts.append(entry.count)
+            state.sentRanks.append(entry.rank ?? -1)
+        }
+    }
+
+    mutating func resume(_ state: NodeState) {
+        series = state.sentSeries
+        for (index, name) in state.sentNames.enumerated() {
+            let rank = state.sentRanks[index]
+            let entry = Entry(name, rank: rank < 0 ? nil : rank)
+            entry.count = state.sentCounts[index]
+            if rank < 0 { former += 1 }
+            entries.set(name, entry)
+        }
+    }
+}
+
+extension ReceivedNotices {
+    func capture(into state: inout NodeState, most: Int) {
+        state.receivedSeries = series
+        entries.forEach { entry in
+            guard state.receivedNames.count < most else { return }
+            state.receivedNames.append(entry.name)
+            state.receivedCounts.append(entry.count)
+        }
+    }
+
+    mutating func resume(_ state: NodeState) {
+        series = state.receivedSeries
+        for (name, count) in zip(state.receivedNames, state.receivedCounts) { entries.set(name, Entry(name, count)) }
+    }
+}

@@ -1,0 +1,157 @@
+import StrataCore
+import StrataTesting
+import Testing
+
+/// No broadcast between two nodes is lost in silence.
+@Suite(.timeLimit(.hang), .enabled(if: !TestBus.isHandedOverEachRound, "a replaced broker loses its nodes"))
+struct NodeGapTests {
+    /// Runs a test in which Index in tokyo observes what Storage in berlin broadcasts.
+    private func observed(
+        _ table: AppTable = .twoNodes(), _ test: (TestNodes, _ store: RawPeer, _ index: RawPeer) throws -> Void
+    ) throws {
+        try TestNodes.run(table) { nodes in
+            let index = try nodes.tokyo.module("Index", ["observes": ["saved"], "interfaces": ["Index": [:]]])
+            let store = try nodes.berlin.provider("Storage", "Storage")
+            try NodeNoticeTests.waitUntilObserved("saved", by: store)
+            try index.expectNotice("saved", ["warm": true])
+            try test(nodes, store, index)
+        }
+    }
+
+    /// Loses the connection of the two nodes.
+    private func lose(_ nodes: TestNodes) throws {
+        for line in nodes.lines { line.close() }
+        try TestNodes.wait(for: "lost", of: "tokyo", on: nodes.berlin)
+        try TestNodes.wait(for: "lost", of: "berlin", on: nodes.tokyo)
+    }
+
+    private func broadcast(_ body: JSON, by store: RawPeer, reaches nodes: Int64) throws {
+        #expect(try store.expectReply(to: try store.broadcast("saved", body)).json["nodes"] == .integer(nodes))
+    }
+
+    @Test(.promise("N.33")) func broadcastsThatDidNotComeAreCounted() throws {
+        try observed { nodes, store, index in
+            try broadcast(["n": 1], by: store, reaches: 1)
+            try index.expectNotice("saved", ["n": 1])
+            nodes.holdBerlin()
+            for number in 2...3 as ClosedRange<Int64> { try broadcast(["n": .integer(number)], by: store, reaches: 1) }
+            try lose(nodes)
+            try broadcast(["n": 4], by: store, reaches: 0)
+            try nodes.join()
+            try broadcast(["n": 5], by: store, reaches: 1)
+            #expect(try index.expectNotice("saved", ["n": 5])["missed"] == 3)
+            try broadcast(["n": 6], by: store, reaches: 1)
+            #expect(try index.expectNotice("saved", ["n": 6])["missed"] == nil)
+        }
+    }
+
+    @Test(.promise("N.33")) func whatCameIsNotCounted() throws {
+        try observed { nodes, store, index in
+            for round in 1...3 as ClosedRange<Int64> {
+                try broadcast(["n": .integer(round)], by: store, reaches: 1)
+                #expect(try index.expectNotice("saved", ["n": .integer(round)])["missed"] == nil)
+                try lose(nodes)
+                try nodes.join()
+            }
+        }
+    }
+
+    @Test(.promise("N.33")) func aConnectionThatBringsNothingLosesNoCount() throws {
+        try observed { nodes, store, index in
+            nodes.holdBerlin()
+            try broadcast(["n": 1], by: store, reaches: 1)
+            try lose(nodes)
+            // Berlin tells its counts, and tokyo doesn't get them.
+            let line = try TestNodes.line(to: "tokyo", of: nodes.berlin)
+            try line.expect(["kind": "node"])
+            line.close()
+            try TestNodes.wait(for: "lost", of: "tokyo", on: nodes.berlin)
+            try nodes.join()
+            try broadcast(["n": 2], by: store, reaches: 1)
+            #expect(try index.expectNotice("saved", ["n": 2])["missed"] == 1)
+        }
+    }
+
+    @Test(.promise("N.33")) func whatFoundNoRoomIsCountedOnce() throws {
+        try observed(.twoNodes { $0.limits.queue = 256 << 10 }) { nodes, store, index in
+            nodes.holdBerlin()
+            nodes.lines[0].isPaused = true
+            var (count, refused) = (0 as Int64, 0)
+            while refused < 3 {
+                let id = try store.broadcast("saved", .filler(16_000))
+                if try store.expectReply(to: id).json["nodes"] == 0 { refused += 1 }
+                count += 1
+            }
+            try lose(nodes)
+            try nodes.join()
+            try broadcast(["n": 1], by: store, reaches: 1)
+            #expect(try index.expectNotice("saved", ["n": 1])["missed"] == .integer(count))
+        }
+    }
+
+    @Test(.promise("N.33")) func aNameIsCountedOnlyWhileItIsObserved() throws {
+        try observed { nodes, store, index in
+            let subscription = try #require(index.welcome["subscriptions"]?.array?.first)
+            try index.asked("bus/unobserve", ["subscription": subscription])
+            while try store.expectReply(to: try store.broadcast("saved")).json["nodes"] == 1 {}
+            try index.asked("bus/observe", ["name": "saved"])
+            try NodeNoticeTests.waitUntilObserved("saved", by: store)
+            #expect(try index.find(["kind": "notice"], body: ["warm": true])["missed"] == nil)
+            try lose(nodes)
+            try nodes.join()
+            try broadcast(["n": 1], by: store, reaches: 1)
+            #expect(try index.find(["kind": "notice"], body: ["n": 1])["missed"] == nil)
+        }
+    }
+
+    // MARK: Replaced brokers
+
+    /// Runs a test on berlin's broker as a program, which may be replaced. The test speaks as tokyo's.
+    private func inBerlin(_ test: (TestBus) throws -> Void) throws {
+        try TestBus.run(.twoNodes { $0.node = "berlin" }, executable: try BuiltExecutable.path("strata-broker"), test)
+    }
+
+    @Test(.promise("N.34")) func theSendersCountsSurviveItsReplacement() throws {
+        try inBerlin { bus in
+            var first: [JSON.Member] = []
+            let line = try NodeHostilityTests.tokyo(of: bus) { first = $0 }
+            try line.send(["kind": "node"], body: ["observes": ["saved": 1]])
+            let store = try bus.provider("Storage", "Storage")
+            try NodeNoticeTests.waitUntilObserved("saved", by: store)
+            try bus.operator().asked("bus/handOver")
+            try broadcast(["n": 2], by: store, reaches: 0)
+            var second: [JSON.Member] = []
+            _ = try NodeHostilityTests.tokyo(of: bus) { second = $0 }
+            #expect(JSON.object(second)["series"] == JSON.object(first)["series"])
+            #expect(JSON.object(second)["counts"] == ["saved": 2])
+        }
+    }
+
+    @Test(.promise("N.34")) func theReceiversCountsSurviveItsReplacement() throws {
+        try inBerlin { bus in
+            func tokyo(_ series: Int64, _ counts: JSON) throws -> RawPeer {
+                try NodeHostilityTests.tokyo(of: bus) { members in
+                    members.removeAll { $0.name == "series" || $0.name == "counts" }
+                    members += [.init("series", .integer(series)), .init("counts", counts)]
+                }
+            }
+            let notes = try bus.module("Notes", ["observes": ["found"]])
+            func sends(_ line: RawPeer, missed: JSON?) throws {
+                try line.send(["kind": "notice", "name": "found", "from": "Index", "via": "broadcast"])
+                #expect(try notes.expectNotice("found")["missed"] == missed)
+            }
+            // Nothing is known of a node's time before the first connection.
+            let first = try tokyo(7, ["found": 10])
+            try sends(first, missed: nil)
+            try sends(first, missed: nil)
+            try bus.operator().asked("bus/handOver")
+            let second = try tokyo(7, ["found": 15])
+            try sends(second, missed: 3)
+            try sends(second, missed: nil)
+            second.close()
+            try TestNodes.wait(for: "lost", of: "tokyo", on: bus)
+            // Another broker of tokyo, which doesn't know how many there were.
+            try sends(try tokyo(8, [:]), missed: 1)
+        }
+    }
+}
