@@ -25,12 +25,12 @@ extension BusCore {
         switch answer {
         case .success(let body):
             let count = body.count + HeaderWriter.overhead / 4
-            guard fits(count, peer) else {
+            guard fits(count, peer.line) else {
                 let action = routes.actionNames.name(asking.call.pointee.action) ?? "its question"
                 return fail(
                     asking.call, .overloaded,
                     "the answer of \(callee.displayName) to \(action) has \(body.count) bytes, and did not fit into "
-                        + "the queue to \(peer.displayName): \(whatIsFull(count, peer))", ran: .yes)
+                        + "the queue to \(peer.displayName): \(whatIsFull(count, peer.line))", ran: .yes)
             }
             self.answer(asking.call, body, "the module has answered")
         case .failure(let error): fail(asking.call, error)

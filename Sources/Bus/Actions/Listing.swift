@@ -83,7 +83,7 @@ extension BusCore {
         let listing = Listing(for: peer, id: id, reclaimer, nextPart)
         if advance(listing, work: batch) { return }
         work.add(listing)
-        peer.take(.paused(.idleWork))
+        peer.line.take(.paused(.idleWork))
     }
 
     private var batch: Int { isShared ? Listing.sharedBatch : Listing.batch }

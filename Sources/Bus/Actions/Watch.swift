@@ -54,7 +54,7 @@ extension BusCore {
         var left = Watch.mostAtOnce
         for watch in watches.watches {
             while left > 0, watch.call.pointee.stream.credit > 0, !watch.changed.isEmpty,
-                watch.peer.outbox.pending <= mostQueued
+                hasStreamRoom(watch.peer)
             {
                 left -= 1
                 watch.call.pointee.stream.credit -= 1

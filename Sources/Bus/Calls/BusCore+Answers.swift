@@ -53,7 +53,8 @@ extension BusCore {
         _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, more: Bool,
         from peer: Peer, to caller: Peer
     ) {
-        if monitors.isOn { monitorAnswer(call, nil, body, from: peer, to: caller) }
+        // Two nodes' monitors that noted each other's streams would never end.
+        if monitors.isOn, !more || peer.role != .node { monitorAnswer(call, nil, body, from: peer, to: caller) }
         let id = call.pointee.callerID
         let room = header.trace.count + header.meta.count
         queue(.reply, to: caller, room: room, body: body, isAnswer: true) { writer in

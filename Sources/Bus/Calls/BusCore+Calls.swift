@@ -25,6 +25,7 @@ extension BusCore {
     private func resolveCall(
         _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) throws(BusError) {
+        if try sendToNode(header, body, from: peer) { return }
         // Another app learns no names: not even whether they exist.
         if peer.role == .app || peer.role == .link {
             try require(
@@ -71,7 +72,8 @@ extension BusCore {
         _ route: RouteTable.Route, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) throws(BusError) {
         // Otherwise these checks can't fail.
-        if peer.role.isRestricted || table.calls != .any || header.members.contains(.auth) {
+        if peer.role.isRestricted || table.calls != .any || !header.members.isDisjoint(with: [.auth, .node]) {
+            if try sendToNode(header, body, from: peer) { return }
             try check(route, header, from: peer, .existence ... .declaration)
         }
         if let adaptation = route.adaptation {
@@ -206,6 +208,7 @@ extension BusCore {
         statistics.opens += 1
         try LiveFacts(core: self, kind: .open, peer: peer, skipsAuthorization: header.members.contains(.auth))
             .check(.sender ... .trust)
+        if try sendToNode(header, .none, from: peer) { return }
         guard let match = try resolve(header, from: peer) else { return }
         let target = match.value
         let parameters = match.body()

@@ -36,7 +36,7 @@ extension BusCore {
     func asked(_ call: CallPointer) -> String { routes.actionNames.name(call.pointee.action) ?? "a request" }
 
     /// What a request asks for that isn't open; nil for a URL.
-    private func asked(_ header: borrowing Header) -> String? {
+    func asked(_ header: borrowing Header) -> String? {
         switch header.kind {
         case .open: nil
         case .report: header.name.text

@@ -62,7 +62,7 @@ extension BusCore {
         statistics.replies += 1
         shown.encoded().withUnsafeBytes { monitorOwnReply($0, to: peer) }
         bytes.withUnsafeBytes { body in
-            _ = queue(.reply, to: peer, room: 0, body: body, isAnswer: true) { $0.integer("id", id) }
+            _ = queue(.reply, to: peer.line, room: 0, body: body, isAnswer: true) { $0.integer("id", id) }
         }
     }
 
@@ -81,7 +81,7 @@ extension BusCore {
         guard fitsAnswer(body.bytes.count, peer, id: id, .no), peer.isOpen else { return }
         statistics.replies += 1
         if monitors.isOn { monitorOwnReply(body.bytes, to: peer) }
-        queue(.reply, to: peer, room: 0, payload: body, isAnswer: true) { $0.integer("id", id) }
+        queue(.reply, to: peer.line, room: 0, payload: body, isAnswer: true) { $0.integer("id", id) }
     }
 
     private func fitsAnswer(_ count: Int, _ peer: Peer, id: UInt64, _ ran: BusError.Ran) -> Bool {

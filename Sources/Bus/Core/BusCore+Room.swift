@@ -49,6 +49,12 @@ extension BusCore {
             || fitsAfterAll(count, peer, new: new, within: mostRequested(of: peer))
     }
 
+    /// Whether the next part of a watch's or a monitor's stream may be queued. To another node these
+    /// leave the queue to requests and notices, which they share it with.
+    func hasStreamRoom(_ peer: Peer) -> Bool {
+        peer.line.outbox.pending <= (peer.isRemote ? Self.alwaysTaken : mostQueued)
+    }
+
     /// Whether a held notice may be queued to a session that catches up. Such notices leave half of
     /// the queue to newer frames. So none of these ends the session, or is refused, for what the bus
     /// itself has held.

@@ -74,7 +74,7 @@ struct IdleWork {
 
     /// Ends the first listing. Its peer continues only with the next batch of idle work, because
     /// the frames that it has sent meanwhile may begin another listing.
-    mutating func endFirstListing() { waiting.append(listings.removeFirst().peer) }
+    mutating func endFirstListing() { waiting.append(listings.removeFirst().peer.line) }
 
     /// Removes all listings of a peer, because no peer waits for them any more.
     mutating func removeListings(of peer: Peer) { listings.removeAll { $0.peer === peer } }

@@ -5,6 +5,9 @@ extension BusCore {
     /// Begins the replacement. The next program answers the call; if there is none, this one
     /// answers with the reason.
     func handOver(_ asked: BusCall) throws(BusError) {
+        try require(
+            !asked.peer.isRemote, .forbidden,
+            "a broker is replaced by operators of its own node, because its connections to other nodes end with it")
         guard stage == .running else { throw BusError(.shuttingDown, "the app is ending") }
         guard replacement.isPossible else {
             throw BusError(

@@ -229,6 +229,8 @@ extension BusCore {
     ) throws(BusError) {
         let uid = peer.credentials.uid
         try require(
+            action != "lend" || !peer.isRemote, .forbidden, "a module is run by hand on its own node only")
+        try require(
             action != "lend" || mayLaunch(uid), .forbidden,
             "user \(uid) can't run a module by hand: only the broker's user (\(user)) and root can")
         guard let launcher else {

@@ -131,14 +131,16 @@ extension BusCore {
         guard peer.isOpen else { return }
         let missed = monitor.missedBefore
         let body = formatter.reply(missed: missed, withBody: monitor.wanted.bodies, room: room)
-        guard body.count <= room, fits(body.count + HeaderWriter.overhead, peer) else {
+        guard body.count <= room, !peer.isRemote || hasStreamRoom(peer),
+            fits(body.count + HeaderWriter.overhead, peer.line)
+        else {
             monitor.missedBefore += 1
             return
         }
         monitor.call.pointee.stream.credit -= 1
         monitor.missedBefore = 0
         let id = monitor.call.pointee.callerID
-        _ = queue(.reply, to: peer, room: 0, body: body, isAnswer: true) { writer in
+        _ = queue(.reply, to: peer.line, room: 0, body: body, isAnswer: true) { writer in
             writer.integer("id", id)
             writer.boolean("more", true)
             if missed > 0 { writer.integer("missed", missed) }

@@ -39,7 +39,7 @@ extension BusCore {
             "the queue to the node \(remote.remoteNode.name) is full: \(whatIsFullForRequest(count, line)); wait for "
                 + "answers")
         let call = try openRequest(.call, header, from: peer)
-        deliver(call, request, to: remote)
+        deliver(call, request.kindToNode, request, to: remote)
         return call
     }
 
@@ -65,23 +65,17 @@ extension BusCore {
                 + "\(why.joined(separator: "; ")); see strata nodes")
     }
 
-    /// Queues a request to the node of the module that serves it.
-    func deliver(_ call: CallPointer, _ request: Request, to remote: RemotePeer) {
+    /// Queues a request to another node's broker.
+    func deliver(_ call: CallPointer, _ kind: Header.Kind, _ request: Request, to remote: RemotePeer) {
         call.pointee.wasSent(to: remote)
         remote.addServed(call)
         if monitors.isOn { monitorDelivered(call, request, to: remote) }
         let remaining = remaining(call)
-        let kind: Header.Kind =
-            switch request.kind {
-            case .open: .open
-            case .report: .report
-            case .call, .broadcast, .event: .call
-            }
         call.pointee.end = queue(
             kind, to: remote.line, room: request.room, body: kind == .open ? .none : request.body, isAnswer: false
         ) { writer in
             writer.integer("id", call.pointee.id)
-            if kind == .open { writer.string("url", request.url) } else { writer.name("to", request.to) }
+            if kind == .open { writer.string("url", request.url) } else { writer.string("to", request.to) }
             nameCaller(of: call, to: &writer)
             if kind == .report {
                 writer.string("name", request.name)
@@ -106,9 +100,18 @@ extension BusCore {
 }
 
 extension Request {
+    /// The kind of its frame to another node.
+    var kindToNode: Header.Kind {
+        switch kind {
+        case .open: .open
+        case .report: .report
+        case .call, .broadcast, .event: .call
+        }
+    }
+
     /// The most bytes that its texts may take in a header.
     var room: Int {
-        to.count + 128 + HeaderWriter.room(url) + HeaderWriter.room(name) + HeaderWriter.room(object ?? .none)
+        HeaderWriter.room(to) + 128 + HeaderWriter.room(url) + HeaderWriter.room(name) + HeaderWriter.room(object ?? .none)
             + trace.count + meta.count
     }
 }

@@ -60,7 +60,7 @@ extension BusCore {
             }
             left -= Self.requestCost
             module.takeFirstWaiting()
-            unhold(call).withRequest { deliver(call, $0, to: remote) }
+            unhold(call).withRequest { deliver(call, $0.kindToNode, $0, to: remote) }
         }
     }
 

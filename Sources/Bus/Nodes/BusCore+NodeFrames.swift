@@ -107,11 +107,13 @@ extension BusCore {
             "the request is number \(depth) of its chain, and limits.depth is \(table.limits.depth)")
         try require(
             !header.members.contains(.auth), .forbidden, "auth: skip is believed on the sender's own node only")
+        try require(
+            !header.members.contains(.node), .forbidden, "a node's requests are for this node, and go to no other one")
         if sender.role == .operator {
-            try require(
-                table.nodes.first { $0.name == sender.remoteNode.name }?.operates == true, .forbidden,
-                "operators of \(sender.remoteNode.name) may not use this node's modules: its entry in nodes lacks "
-                    + "operates: true")
+            return try require(
+                mayOperate(sender.remoteNode.name), .forbidden,
+                "operators of \(sender.remoteNode.name) may not use this node's modules and tools: its entry in nodes "
+                    + "lacks operates: true")
         }
         // The other broker has chosen the node. A name with a mark would escape the check below.
         try require(
@@ -121,7 +123,7 @@ extension BusCore {
             return
         }
         let name = UnsafeRawBufferPointer(rebasing: header.to[destination.interface])
-        try require(!Name.isReserved(name), .forbidden, "\(name.text)/… of a node is for its own modules and operators")
+        try require(!Name.isReserved(name), .forbidden, "\(name.text)/… of a node is for its own modules, and for operators")
     }
 
     // MARK: Broadcasts

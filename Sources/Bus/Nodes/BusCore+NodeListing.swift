@@ -5,12 +5,12 @@ extension BusCore {
     /// Describes the app's nodes, this one first.
     func nodesAnswer(_: BusCall) -> JSON {
         let own: JSON = .present([
-            "name": table.node.map { .string($0) }, "own": true, "state": "up", "operates": operates(table.node ?? ""),
+            "name": table.node.map { .string($0) }, "own": true, "state": "up", "operates": .bool(mayOperate(table.node ?? "")),
         ])
         let others = nodes.nodes.map { node -> JSON in
             .present([
                 "name": .string(node.name), "own": false, "state": .string(node.life.word),
-                "operates": operates(node.name), "since": node.since == 0 ? .null : JSON(node.since / 1_000),
+                "operates": .bool(mayOperate(node.name)), "since": node.since == 0 ? .null : JSON(node.since / 1_000),
                 "reason": node.reason.json, "open": JSON(node.peers.reduce(0) { $0 + $1.servedCount }),
                 "queued": JSON(node.connection?.outbox.pending ?? 0),
                 "rowsThatDiffer": node.mismatched.isEmpty
@@ -18,9 +18,5 @@ extension BusCore {
             ])
         }
         return ["nodes": .array(table.nodes.isEmpty ? [] : [own] + others)]
-    }
-
-    private func operates(_ name: String) -> JSON {
-        .bool(table.nodes.first { $0.name == name }?.operates == true)
     }
 }

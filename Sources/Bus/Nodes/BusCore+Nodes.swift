@@ -209,10 +209,14 @@ extension BusCore {
         node.sent.isTold(at: host.wallMicroseconds)
         noteGap(of: node)
         representRows(of: node)
-        let operators = RemotePeer(node, over: node.connection!, pool)  // because a node that joins is connected
-        operators.identify(as: .operator, nil, rank: 0)
-        operators.take(.admitted)
-        node.add(operators)
+        let connection = node.connection!  // because a node that joins is connected
+        let (broker, operators) = (RemotePeer(node, over: connection, pool), RemotePeer(node, over: connection, pool))
+        broker.setOtherApp(node.name)
+        for (peer, role) in [(broker, .node), (operators, .operator)] as [(RemotePeer, PeerRole)] {
+            peer.identify(as: role, nil, rank: 0)
+            peer.take(.admitted)
+        }
+        node.add(broker: broker, operators: operators)
         compareRows(node, own)
         waitingMayGoOn(for: node)
         emit("app.nodeBack", about: ["node": .string(node.name)])

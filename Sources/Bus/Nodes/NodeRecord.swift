@@ -9,6 +9,9 @@ final class NodeRecord {
     /// The peers that stand for its rows here, and for its operators.
     private(set) var peers: [RemotePeer] = []
     private var peersByName = ByteTable<RemotePeer>()
+    /// The peer that stands for its broker, which serves this node's operators, and the one that
+    /// stands for its operators; nil unless it is up.
+    private(set) var (broker, operators): (RemotePeer?, RemotePeer?)
     /// What it has said so far of its table, while `joining`, and of it since.
     var facts = NodeFacts()
     /// Why rows that it has too aren't routed to it: the difference, by the row's name.
@@ -58,6 +61,13 @@ final class NodeRecord {
     /// Returns the peer that stands for a row, or with `operator` for the node's operators.
     func peer(_ name: UnsafeRawBufferPointer) -> RemotePeer? { peersByName.find(name) }
 
+    func add(broker: RemotePeer, operators: RemotePeer) {
+        (self.broker, self.operators) = (broker, operators)
+        // No frame is from the broker itself, so it isn't found by its name.
+        peers.append(broker)
+        add(operators)
+    }
+
     func add(_ peer: RemotePeer) {
         peers.append(peer)
         peersByName.set(peer.from, peer)
@@ -82,6 +92,7 @@ final class NodeRecord {
         life.take(.ended)
         (self.reason, since) = (reason, time)
         (peers, mismatched, ready, connection) = ([], [:], [], nil)
+        (broker, operators) = (nil, nil)
         peersByName.removeAll()
     }
 }

@@ -1,7 +1,7 @@
 import StrataCore
 
-/// A row of another node, or that node's operators, as a peer of this bus: it makes requests here,
-/// and serves requests from here. It has no connection; its node's carries its frames.
+/// A row of another node, that node's operators, or its broker, as a peer of this bus: it makes
+/// requests here, and serves requests from here. It has no connection; its node's carries its frames.
 final class RemotePeer: Peer {
     let remoteNode: NodeRecord
     /// The connection that carries its frames: kept here, because `carrier` doesn't retain it.

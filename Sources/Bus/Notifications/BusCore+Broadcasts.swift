@@ -7,6 +7,7 @@ extension BusCore {
         guard header.members.contains(.name) else { return endForName(header, of: peer) }
         var rank = peer.rank
         if peer.role == .operator {
+            if let refusal = broadcastRefusal(node: header, from: peer) { return refuse(peer, header.id, refusal) }
             guard let level = levels.rank(header.level) else {
                 statistics.badFrames += 1
                 end(

@@ -77,7 +77,8 @@ extension BusCore {
     /// its next broadcast may be another fan-out.
     func resumeAfterFanOut() {
         guard let peer = work.takeFirstWaiting(), peer.isOpen else { return }
-        if peer.outbox.pendingAnswers <= mostQueued { resume(peer) } else { peer.take(.paused(.answersUnread)) }
+        // A node is always read (docs/nodes.md).
+        if peer.role == .node || peer.outbox.pendingAnswers <= mostQueued { resume(peer) } else { peer.take(.paused(.answersUnread)) }
     }
 }
 

@@ -7,6 +7,7 @@ extension BusCore {
         guard hasUsableID(header, from: peer) else { return }
         var facts = LiveFacts(core: self, kind: .report, peer: peer, name: header.name)
         try facts.check(.sender ... .sender)
+        if try sendToNode(header, body, from: peer) { return }
         let mark = nodeMark(header.to)
         let to = UnsafeRawBufferPointer(rebasing: header.to[..<(mark ?? header.to.count)])
         guard let target = modules.find(to) else { throw unknownModule(to, header) }

@@ -93,7 +93,7 @@ extension BusCore {
                 "launchOptions": table.launchOptions,
                 "subscriptions": .array(subscriptions.map { JSON($0) }),
                 "limits": table.limits.json(),
-                "features": JSON(BrokerFeature.all),
+                "features": JSON(BrokerFeature.all + (nodes.isEmpty ? [] : [BrokerFeature.node])),
             ]
         }
         writeReply(peer, id: id, reply(settings.json), shown: settings.shown.map(reply))

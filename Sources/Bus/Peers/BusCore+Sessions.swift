@@ -132,10 +132,12 @@ extension BusCore {
         }
     }
 
-    /// Ends what a module of a lost node had open here, and what was open at it.
+    /// Ends what a peer of a lost node had open here, and what was open at it.
     func endRequests(of peer: RemotePeer, _ error: BusError) {
         endMade(by: peer)
         endServed(by: peer, error)
+        watches.removeAll(of: peer)
+        work.removeListings(of: peer)
     }
 
     private func endServed(by peer: Peer, _ error: BusError) {

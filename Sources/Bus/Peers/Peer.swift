@@ -123,7 +123,7 @@ package class Peer {
     final func noteVouch(_ process: ProcessIdentity) { vouched = process }
 
     /// How messages name it.
-    final var displayName: String { node.isEmpty ? name : "\(name)@\(node.text)" }
+    final var displayName: String { node.isEmpty || role == .node ? name : "\(name)@\(node.text)" }
 
     /// Its name on its own node.
     private var name: String {

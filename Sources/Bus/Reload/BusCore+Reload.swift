@@ -35,6 +35,7 @@ extension BusCore {
             }
         }
         endFormerOperators()
+        endFormerNodeOperators()
         endFormerApps()
         endFormerLinks()
         launcherSlot.forgetEndedReloads()

@@ -45,6 +45,9 @@ public final class BusClient {
     public let loop: Loop
     /// The socket's path.
     public let path: String
+    /// The node whose bus answers the requests, in an app with several; nil for the bus's own. Its name
+    /// goes into the header of each request but hello and broadcasts, if the bus has the feature `node`.
+    public var node: String?
     /// The last answer to hello; nil until the first one.
     public private(set) var welcome: Welcome?
     /// The reason why the last connection ended; nil while there is one.
@@ -59,6 +62,7 @@ public final class BusClient {
         var onAnswer: (Answer) -> Void
     }
 
+    private static let hello = "bus/hello"
     private let hello: [UInt8]
     private var channel: FrameChannel?
     private var pending: [UInt64: Pending] = [:]
@@ -102,7 +106,7 @@ public final class BusClient {
         (self.channel, farewell, ending) = (channel, nil, nil)
         channel.onFrame = { [unowned self] header, body in self.received(header, body) }
         channel.onEnd = { [unowned self] in self.ended($0) }
-        send(Request(to: "bus/hello", body: hello)) { [unowned self] answer in
+        send(Request(to: Self.hello, body: hello)) { [unowned self] answer in
             onWelcome(
                 result(answer).flatMap { body in
                     guard let welcome = Welcome(body) else {
@@ -162,6 +166,8 @@ public final class BusClient {
         }
         pending[id] = Pending(
             onPartial: request.onPartial, batch: max(1, (request.credit ?? 16) / 4), onAnswer: onAnswer)
+        var request = request
+        if let node, request.to != Self.hello, request.kind != .broadcast { request.members.append(("node", node)) }
         let texts = request.members.reduce(request.meta.count) { $0 + $1.1.utf8.count * 6 + 64 }
         request.body.withUnsafeBytes { body in
             channel.send(request.kind, room: request.to.utf8.count * 6 + 64 + texts, body: body) { writer in

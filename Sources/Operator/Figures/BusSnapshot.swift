@@ -17,16 +17,20 @@ public struct BusSnapshot: Sendable {
     /// this machine.
     public let brokerMemory: UInt64?
 
-    /// Also reads the current memory of the processes.
-    init(welcome: Welcome, modules: [ModuleRow], stats: BusStats, measured: [MeasuredModule], at time: UInt64) {
+    /// Also reads the current memory of the processes, if they are on this machine.
+    /// - Parameter isHere: whether the bus is that of this machine's node.
+    init(
+        welcome: Welcome, modules: [ModuleRow], stats: BusStats, measured: [MeasuredModule], at time: UInt64,
+        isHere: Bool = true
+    ) {
         (self.welcome, self.stats, self.time) = (welcome, stats, time)
         self.measured = measured.sorted { $0.name < $1.name }
         self.modules = modules.map { row in
             var row = row
-            row.memory = row.pid.flatMap(ProcessFiles.memory)
+            row.memory = isHere ? row.pid.flatMap(ProcessFiles.memory) : nil
             return row
         }
-        brokerMemory = stats.pid.flatMap(ProcessFiles.memory)
+        brokerMemory = isHere ? stats.pid.flatMap(ProcessFiles.memory) : nil
     }
 
     /// The number of ready modules.
@@ -79,6 +83,7 @@ extension BusClient {
         var measured: [MeasuredModule] = []
         var failure: ClientError?
         var open = 2
+        let node = node
         func keep(_ answer: Result<JSON, ClientError>, _ use: (JSON) -> Void) {
             switch answer {
             case .success(let json): use(json)
@@ -93,7 +98,8 @@ extension BusClient {
             onDone(
                 .success(
                     BusSnapshot(
-                        welcome: welcome, modules: modules, stats: stats, measured: measured, at: Loop.nanoseconds)))
+                        welcome: welcome, modules: modules, stats: stats, measured: measured, at: Loop.nanoseconds,
+                        isHere: node == nil)))
         }
         ask("bus/modules") { [unowned self] answer in
             keep(answer) {

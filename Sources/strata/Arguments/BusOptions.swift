@@ -36,6 +36,34 @@ struct SocketOption: ParsableArguments {
     func connect() throws(Failure) -> CommandClient { try choice.connect() }
 }
 
+/// The choice of the bus that a command speaks to, and of the node whose bus answers it.
+struct BusOption: ParsableArguments {
+    @OptionGroup var socket: SocketOption
+
+    @Option(
+        help: ArgumentHelp(
+            "The node that is asked, in an app with nodes. Default: the bus's own. Other nodes answer only if the "
+                + "manifest says operates: true of the bus's own node.",
+            valueName: "name"),
+        completion: LiveNames.nodes)
+    var node: String?
+
+    func validate() throws {
+        if let node, !Name.isNode(node) {
+            throw ValidationError(
+                "--node takes 1 to 32 of a-z, 0-9 and -, which doesn't begin with - and isn't all; found "
+                    + Printable.line(node))
+        }
+    }
+
+    func connect() throws(Failure) -> CommandClient { try socket.connect().asking(node) }
+
+    /// Connects to the bus whose app has the URL's scheme.
+    func connect(opening url: String) throws(Failure) -> CommandClient {
+        try socket.choice.connect(opening: url).asking(node)
+    }
+}
+
 /// Which node of an app with several this machine is.
 struct NodeOption: ParsableArguments {
     @Option(

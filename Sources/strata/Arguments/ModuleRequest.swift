@@ -14,7 +14,7 @@ struct ModuleRequest: ParsableArguments {
     var timeout: Milliseconds?
 
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     /// Sends a request to the launcher, and shows the result.
     /// - Parameters:

@@ -115,8 +115,9 @@ struct Down: ParsableCommand {
         discussion: """
             EXAMPLE
               strata down
+              strata down --node tokyo         ends one node of an app with several
 
-            It waits until the bus has ended.
+            It waits until the bus has ended, or the node isn't connected any more.
             """)
 
     @Option(
@@ -125,22 +126,40 @@ struct Down: ParsableCommand {
     var timeout: Milliseconds?
 
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func run() throws {
         let patience = timeout?.value ?? Self.patience
         let connection = try bus.connect()
         let deadline = Loop.nanoseconds + patience * 1_000_000
         let app = connection.welcome.app
-        let body = try connection.send(Request(to: "launcher/down", deadline: max(1, patience)), "ending \(app)")
-        try connection.waitUntilGone(by: deadline)
+        let what = bus.node.map { "\(app)@\($0)" } ?? app
+        let body = try connection.send(Request(to: "launcher/down", deadline: max(1, patience)), "ending \(what)")
+        if let node = bus.node {
+            try connection.waitUntilLost(node, what, by: deadline)
+        } else {
+            try connection.waitUntilGone(by: deadline)
+        }
         let answer = Answer(output)
         if answer.isForPrograms { return try answer.show(body) }
-        StandardOutput.write(line: "\(answer.painter.paint(Printable.line(app), .bold)) ended")
+        StandardOutput.write(line: "\(answer.painter.paint(Printable.line(what), .bold)) ended")
     }
 }
 
 extension CommandClient {
+    /// Waits until a node isn't connected any more. If it is the bus's own, it waits for the bus's end.
+    /// - Parameter deadline: a time by the clock of `Loop.nanoseconds`.
+    fileprivate func waitUntilLost(_ node: String, _ what: String, by deadline: UInt64) throws(Failure) {
+        let isOwn = try nodes().contains { $0["name"]?.string == node && $0["own"] == true }
+        if isOwn { return try waitUntilGone(by: deadline) }
+        while try nodes().contains(where: { $0["name"]?.string == node && $0["state"]?.string == "up" }) {
+            guard Loop.nanoseconds < deadline else {
+                throw Failure(.answer, "deadline-exceeded: \(what) was asked to end, but is still connected")
+            }
+            client.run(50) { false }
+        }
+    }
+
     /// Waits until nothing listens on the socket any more.
     /// - Parameter deadline: a time by the clock of `Loop.nanoseconds`.
     /// - Throws: `answer` if the bus is still there at the deadline.
@@ -176,7 +195,7 @@ struct Reload: ParsableCommand {
             """)
 
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func run() throws {
         let body = try bus.connect().send(Request(to: "bus/reload", deadline: 60_000), "reloading")

@@ -40,7 +40,7 @@ struct CallCommand: ParsableCommand {
     @OptionGroup var timeout: TimeoutOption
     @OptionGroup var trace: TraceOption
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func run() throws {
         let answer = Answer(output)
@@ -121,12 +121,12 @@ struct Open: ParsableCommand {
     @OptionGroup var timeout: TimeoutOption
     @OptionGroup var trace: TraceOption
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func run() throws {
         var request = Request(.open, to: url)
         request.limit(timeout)
         trace.begin(&request)
-        try Answer(output).showReplies(to: request, bus.choice.connect(opening: url))
+        try Answer(output).showReplies(to: request, bus.connect(opening: url))
     }
 }

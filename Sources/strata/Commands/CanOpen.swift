@@ -23,12 +23,12 @@ struct CanOpen: ParsableCommand {
     var url: String
 
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func run() throws {
         let answer = Answer(output)
         let connection: CommandClient
-        do throws(Failure) { connection = try bus.choice.connect(opening: url) } catch {
+        do throws(Failure) { connection = try bus.connect(opening: url) } catch {
             // No bus would open such a URL, so the answer is no.
             guard let code = error.code, code == .badURL || code == .unknownScheme else { throw error }
             let message = error.message.trimmingPrefix("\(code): ")

@@ -30,7 +30,7 @@ struct Logs: ParsableCommand {
 
     @OptionGroup var loss: WaitOption
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func validate() throws {
         guard lines >= 0 else { throw ValidationError("--lines is 0 or more.") }

@@ -31,7 +31,7 @@ struct Metrics: ParsableCommand {
     @Flag(help: "Prints JSON, one sample per line.")
     var json = false
 
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func validate() throws {
         if json, listen != nil { throw ValidationError("--json and --listen can't be combined.") }
@@ -48,10 +48,10 @@ struct Metrics: ParsableCommand {
     }
 
     private func serve(on address: ListenAddress) throws {
-        let path = try bus.choice.path()
+        let path = try bus.socket.choice.path()
         let loop: Loop
         do throws(SystemError) { loop = try Loop() } catch { throw Failure(.usage, "\(error)") }
-        let server = MetricsServer(loop, bus: path)
+        let server = MetricsServer(loop, bus: path, node: bus.node)
         try server.run(address) { StandardOutput.write(line: $0) }
     }
 }

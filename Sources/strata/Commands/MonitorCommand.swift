@@ -30,7 +30,7 @@ struct MonitorCommand: ParsableCommand {
 
     @OptionGroup var loss: WaitOption
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func run() throws {
         var params = filter.params

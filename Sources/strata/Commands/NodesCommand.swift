@@ -18,7 +18,7 @@ struct Nodes: ParsableCommand {
     @OptionGroup var bus: SocketOption
 
     func run() throws {
-        let nodes = try bus.connect().ask("bus/nodes")["nodes"]?.array ?? []
+        let nodes = try bus.connect().nodes()
         let answer = Answer(output)
         if answer.isForPrograms { return try answer.showEach(nodes) }
         guard !nodes.isEmpty else {

@@ -33,7 +33,7 @@ struct Emit: ParsableCommand {
     var timeout: Milliseconds?
 
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func run() throws {
         var request = Request(to: "bus/emit", body: try Params.read(params))
@@ -155,7 +155,7 @@ struct ReportCommand: ParsableCommand {
     var timeout: Milliseconds?
 
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func run() throws {
         var request = Request(.report, to: module, body: try Params.read(params), deadline: timeout?.value)

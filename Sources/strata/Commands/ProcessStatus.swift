@@ -14,12 +14,14 @@ struct ProcessStatus: ParsableCommand {
               strata ps --json | jq -r 'select(.state != "ready") | .name'
               strata ps --why               why modules aren't ready, or were started again
               strata ps --why Storage
+              strata ps --all-nodes         the modules of each node, in an app with several
 
             OPEN counts the requests that a module is serving, WAITING the requests that wait \
             until it is ready, and QUEUED the bytes on their way to it. A reason for a module's \
             state follows below the table, in at most two lines. PRIO and LEVEL are left out if \
             the terminal is too narrow. --why shows how the last process of each module ended, \
-            and what it wrote last.
+            and what it wrote last. --all-nodes asks each node. A node that doesn't answer is named on \
+            standard error, its modules are shown as this node sees them, and the exit code is 1.
             """)
 
     @Flag(help: "Shows why modules aren't ready or were restarted, and their last lines.")
@@ -28,18 +30,34 @@ struct ProcessStatus: ParsableCommand {
     @Argument(help: "Only this module; with --why.", completion: LiveNames.modules)
     var module: String?
 
+    @Flag(help: "Shows the modules of all nodes, in an app with nodes.")
+    var allNodes = false
+
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func validate() throws {
         if module != nil, !why { throw ValidationError("MODULE needs --why.") }
+        if allNodes, why { throw ValidationError("--why explains one node's modules: use it with --node.") }
+        if allNodes, bus.node != nil { throw ValidationError("Use only one of --node and --all-nodes.") }
     }
 
     func run() throws {
         let connection = try bus.connect()
-        let modules = try connection.modules()
         let answer = Answer(output)
+        if allNodes {
+            let found = try AllNodes(connection)
+            try show(found.modules, answer)
+            for failure in found.failures { StandardError.write("strata: \(failure)") }
+            if !found.failures.isEmpty { exitNow(.answer) }
+            return
+        }
+        let modules = try connection.modules()
         if why { return try explain(modules, connection, answer) }
+        try show(modules, answer)
+    }
+
+    private func show(_ modules: [ModuleRow], _ answer: Answer) throws {
         if answer.isForPrograms { return try answer.showEach(modules.map(\.json)) }
         let now = Int64(Loop.wallMicroseconds / 1_000)
         let hasNodes = modules.contains { !$0.nodes.isEmpty }

@@ -13,7 +13,7 @@ struct Completions: ParsableCommand {
               strata completions zsh > ~/.zfunc/_strata             a folder of $fpath
               strata completions fish > ~/.config/fish/completions/strata.fish
 
-            Modules, actions, URLs, events and levels are completed from the running bus.
+            Modules, actions, URLs, events, nodes and levels are completed from the running bus.
             """)
 
     /// The shells that the argument parser writes completions for.
@@ -51,6 +51,8 @@ enum LiveNames {
     private static let patience: UInt64 = 500
 
     static let modules = offering { try $0.modules(patience: patience).map(\.name) }
+
+    static let nodes = offering { try $0.nodes(patience: patience).compactMap { $0["name"]?.string } }
 
     static let levels = offering { connection in connection.welcome.levels }
 

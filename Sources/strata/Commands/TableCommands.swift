@@ -18,7 +18,7 @@ struct Levels: ParsableCommand {
             """)
 
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func run() throws {
         let levels = try bus.connect().ask("bus/levels")["levels"]?.array ?? []
@@ -71,7 +71,7 @@ struct Routes: ParsableCommand {
             """)
 
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func run() throws {
         let connection = try bus.connect()

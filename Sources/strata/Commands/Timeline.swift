@@ -28,7 +28,7 @@ struct Timeline: ParsableCommand {
 
     @OptionGroup var picture: PictureOption
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func validate() throws {
         if svg == "-", trace == "-" { throw ValidationError("Only one of --svg and --trace can be stdout.") }

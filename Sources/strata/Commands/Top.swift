@@ -23,7 +23,7 @@ struct Top: ParsableCommand {
     var count: Int?
 
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func validate() throws {
         guard (100...3_600_000).contains(interval.value) else {

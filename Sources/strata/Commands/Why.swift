@@ -55,7 +55,7 @@ struct Why: ParsableCommand {
     var `static` = false
 
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func validate() throws {
         if stuck {

@@ -31,6 +31,33 @@ final class CommandClient {
     /// The bus's answer to hello.
     var welcome: Welcome { client.welcome! }  // because `init` waits for it
 
+    /// Makes a node's bus answer all further requests; nil is the own one.
+    func asking(_ node: String?) throws(Failure) -> CommandClient {
+        if node != nil, !welcome.features.contains(BrokerFeature.node) {
+            throw Failure(
+                .usage,
+                "--node is for apps with nodes: \(Printable.line(welcome.app)) runs on one machine, or its broker is "
+                    + "older than this command")
+        }
+        client.node = node
+        return self
+    }
+
+    /// Does the same for what `ask` sends.
+    func asking<Value>(_ node: String?, _ ask: () throws(Failure) -> Value) throws(Failure) -> Value {
+        let former = client.node
+        client.node = node
+        defer { client.node = former }
+        return try ask()
+    }
+
+    /// Returns the app's nodes, as its own bus reports them.
+    func nodes(patience: UInt64? = nil) throws(Failure) -> [JSON] {
+        try asking(nil) { () throws(Failure) in
+            try ask("bus/nodes", patience: patience)["nodes"]?.array ?? []
+        }
+    }
+
     /// Sends a request and waits for its final answer.
     /// - Parameters:
     ///   - activity: what is waited for, such as `starting Storage`.

@@ -20,7 +20,7 @@ enum ContractSource {
     ///     one the programs of `strata.yaml`, if it is there.
     ///   - graph: The doc comments that are added.
     static func contract(
-        of interface: String, manifest: String?, _ bus: SocketOption, _ graph: SymbolGraph?
+        of interface: String, manifest: String?, _ bus: BusOption, _ graph: SymbolGraph?
     ) throws -> Contract {
         let name = Name.withoutRouterSuffix(interface)
         if let manifest { return try described(name, manifest, graph) }

@@ -30,7 +30,7 @@ struct Introspect: ParsableCommand {
 
     @OptionGroup var symbols: SymbolsOption
     @OptionGroup var output: OutputOption
-    @OptionGroup var bus: SocketOption
+    @OptionGroup var bus: BusOption
 
     func run() throws {
         let parts = target.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

@@ -26,10 +26,13 @@ final class MetricsServer {
     private var waiting: [HTTPConnection] = []
     private var signals: [SignalWatcher] = []
 
-    /// - Parameter path: the path of the bus's socket.
-    init(_ loop: Loop, bus path: String) {
+    /// - Parameters:
+    ///   - path: the path of the bus's socket.
+    ///   - node: the node that is asked; nil is the bus's own.
+    init(_ loop: Loop, bus path: String, node: String?) {
         self.loop = loop
         client = BusClient(loop, path: path, runtime: "strata \(RootCommand.version)")
+        client.node = node
         // Closing the client fails the open look, so the waiting requests get their answer.
         timer = LoopTimer(loop) { [client] in client.close() }
     }

@@ -193,6 +193,17 @@ func strata(
     output: CommandRun.Output = .pipe, started: @escaping @Sendable (Int32) -> Void = { _ in },
     features: [String] = [], script: @escaping FakeBus.Script
 ) async throws -> (run: CommandRun, asked: [FakeBus.Asked]) {
+    try await strata(
+        arguments, input: input, environment: environment, output: output, started: started, features: features,
+        script: script)
+}
+
+/// Does the same with a list of arguments.
+func strata(
+    _ arguments: [String], input: String = "", environment: [String: String] = [:],
+    output: CommandRun.Output = .pipe, started: @escaping @Sendable (Int32) -> Void = { _ in },
+    features: [String] = [], script: @escaping FakeBus.Script
+) async throws -> (run: CommandRun, asked: [FakeBus.Asked]) {
     let folder = try TemporaryFolder()
     let bus = FakeBus(at: "\(folder.path)/bus.sock", features: features, script: script)
     defer { bus.close() }

@@ -14,6 +14,8 @@ final class FakeBus: Sendable {
         var object: String
         var level: String
         var url: String
+        /// The node that the request is for; empty for none.
+        var node: String
         /// Nil if it was not given.
         var deadline: Int64?
         var credit: UInt64?
@@ -121,7 +123,8 @@ private final class FakeService {
         let asked = FakeBus.Asked(
             kind: header.kind, to: header.to.text, name: header.name.text, object: header.object.text,
             level: header.level.text,
-            url: header.url.text, deadline: header.members.contains(.deadline) ? header.deadline : nil,
+            url: header.url.text, node: header.node.text,
+            deadline: header.members.contains(.deadline) ? header.deadline : nil,
             credit: header.members.contains(.credit) ? header.credit : nil,
             meta: header.meta.text, trace: header.trace.text, body: body.text)
         if asked.to == "bus/hello" {

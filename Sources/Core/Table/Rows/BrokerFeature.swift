@@ -7,7 +7,9 @@ public enum BrokerFeature {
     public static let contracts = "contracts"
     /// Hello declares settings, and `module/settings` brings changed ones.
     public static let settings = "settings"
+    /// Operators' requests may have `node`; only in an app with nodes.
+    public static let node = "node"
 
-    /// What this build can do.
+    /// What this build can do in each app.
     public static let all = [restURLs, contracts, settings]
 }

@@ -32,8 +32,8 @@ public struct Header: ~Copyable {
     /// The `meta` object in JSON form; it is forwarded unchanged.
     public var meta = Text.none
 
-    /// An error's `root` in JSON form; a peer's is ignored.
-    public var root = Text.none
+    /// `root` or `node`, of which a header has one at most.
+    var rootOrNode = Text.none
 
     /// The length of the received header, in bytes.
     public var count: UInt32 = 0
@@ -42,6 +42,11 @@ public struct Header: ~Copyable {
     public var depth: UInt32 = 0
 
     public init() {}
+
+    /// An error's `root` in JSON form; a peer's is ignored.
+    public var root: Text { members.contains(.root) ? rootOrNode : .none }
+    /// The node that an operator's request is for, or from which a frame came.
+    public var node: Text { members.contains(.node) ? rootOrNode : .none }
 
     /// Resets the members that a plain header can have.
     @inline(__always)
@@ -83,6 +88,7 @@ public struct Header: ~Copyable {
         @inlinable public static var meta: Members { Members(rawValue: 1 << 20) }
         @inlinable public static var root: Members { Members(rawValue: 1 << 21) }
         @inlinable public static var depth: Members { Members(rawValue: 1 << 22) }
+        @inlinable public static var node: Members { Members(rawValue: 1 << 23) }
     }
 
     /// The kind of a frame.

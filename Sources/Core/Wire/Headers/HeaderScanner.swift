@@ -189,7 +189,12 @@ public final class HeaderScanner {
             header.depth = UInt32(clamping: value)
         case PackedKey.root:
             try once(.root, &header, key, quoted, cursor)
-            header.root = try value(of: key, quoted, &cursor)
+            try notBoth(.node, &header, cursor)
+            header.rootOrNode = try value(of: key, quoted, &cursor)
+        case PackedKey.node:
+            try once(.node, &header, key, quoted, cursor)
+            try notBoth(.root, &header, cursor)
+            header.rootOrNode = try string(&cursor, "node")
         default:
             return false
         }
@@ -207,6 +212,15 @@ public final class HeaderScanner {
             throw .repeated(key.text, at: start)
         }
         header.members.insert(member)
+    }
+
+    /// Refuses a header with both `root` and `node`, which share a place.
+    private func notBoth(
+        _ member: Header.Members, _ header: inout Header, _ cursor: JSONCursor
+    ) throws(JSONError) {
+        guard !header.members.contains(member) else {
+            throw cursor.error("\"root\" and \"node\" are in one header")
+        }
     }
 
     /// Returns a member's value in JSON form.
@@ -251,6 +265,7 @@ private enum PackedKey {
     static let meta = 0x6174_656d as UInt64
     static let root = 0x746f_6f72 as UInt64
     static let depth = 0x68_7470_6564 as UInt64
+    static let node = 0x6564_6f6e as UInt64
 }
 
 extension Header.Kind {

@@ -129,8 +129,8 @@ struct NodeGapTests {
 
     @Test(.promise("N.34")) func theReceiversCountsSurviveItsReplacement() throws {
         try inBerlin { bus in
-            func tokyo(_ series: Int64, _ counts: JSON) throws -> RawPeer {
-                try NodeHostilityTests.tokyo(of: bus) { members in
+            func tokyo(_ series: Int64, _ counts: JSON, hasLink: Bool = false) throws -> RawPeer {
+                try NodeHostilityTests.tokyo(of: bus, hasLink: hasLink) { members in
                     members.removeAll { $0.name == "series" || $0.name == "counts" }
                     members += [.init("series", .integer(series)), .init("counts", counts)]
                 }
@@ -151,7 +151,7 @@ struct NodeGapTests {
             second.close()
             try TestNodes.wait(for: "lost", of: "tokyo", on: bus)
             // Another broker of tokyo, which doesn't know how many there were.
-            try sends(try tokyo(8, [:]), missed: 1)
+            try sends(try tokyo(8, [:], hasLink: true), missed: 1)
         }
     }
 }

@@ -6,29 +6,6 @@ import Testing
 /// as tokyo's broker.
 @Suite(.timeLimit(.hang), .enabled(if: !TestBus.isHandedOverEachRound, "a replaced broker loses its nodes"))
 struct NodeHostilityTests {
-    /// Runs a test on berlin's bus, with a connection that speaks as tokyo's broker and has agreed on
-    /// the app.
-    private func asTokyo(
-        _ table: AppTable = .twoNodes(), _ test: (TestBus, RawPeer) throws -> Void
-    ) throws {
-        var table = table
-        table.node = "berlin"
-        try TestBus.run(table) { bus in try test(bus, try Self.tokyo(of: bus)) }
-    }
-
-    /// Returns a connection that speaks as tokyo's broker, and has agreed on the app with berlin's.
-    /// - Parameter change: what tokyo says of itself, which is otherwise what berlin has said.
-    static func tokyo(of bus: TestBus, _ change: (inout [JSON.Member]) -> Void = { _ in }) throws -> RawPeer {
-        _ = try TestNodes.link(of: bus)
-        let line = try TestNodes.line(to: "tokyo", of: bus)
-        let facts = try line.expect(["kind": "node"])
-        var body = facts.json.object?.map { $0.name == "node" ? .init("node", "tokyo") : $0 } ?? []
-        change(&body)
-        try line.send(["kind": "node"], body: .object(body))
-        try TestNodes.wait(for: "up", of: "tokyo", on: bus)
-        return line
-    }
-
     private func violations(_ bus: TestBus) throws -> Int64 {
         try bus.operator().asked("bus/stats")["counters"]?["violations"]?.integer ?? -1
     }
@@ -267,13 +244,5 @@ struct NodeHostilityTests {
             try bus.operator().refused("bus/nodeLost", ["node": "tokyo", "sent": 0], with: "forbidden")
             try bus.module("Notes").refused("bus/nodeLost", ["node": "tokyo", "sent": 0], with: "forbidden")
         }
-    }
-}
-
-extension RawPeer {
-    /// Waits until a bus has handled what this connection of another node has sent.
-    fileprivate func settleNode() throws {
-        let id = try call("Nobody/there", nil, ["from": "Index"], id: 1 << 40)
-        try expectError(to: id, "unknown-interface")
     }
 }
