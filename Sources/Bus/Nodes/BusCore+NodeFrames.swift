@@ -123,7 +123,8 @@ extension BusCore {
             return
         }
         let name = UnsafeRawBufferPointer(rebasing: header.to[destination.interface])
-        try require(!Name.isReserved(name), .forbidden, "\(name.text)/… of a node is for its own modules, and for operators")
+        try require(
+            !Name.isReserved(name), .forbidden, "\(name.text)/… of a node is for its own modules, and for operators")
     }
 
     // MARK: Broadcasts

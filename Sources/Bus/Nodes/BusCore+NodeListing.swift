@@ -5,7 +5,8 @@ extension BusCore {
     /// Describes the app's nodes, this one first.
     func nodesAnswer(_: BusCall) -> JSON {
         let own: JSON = .present([
-            "name": table.node.map { .string($0) }, "own": true, "state": "up", "operates": .bool(mayOperate(table.node ?? "")),
+            "name": table.node.map { .string($0) }, "own": true, "state": "up",
+            "operates": .bool(mayOperate(table.node ?? "")),
         ])
         let others = nodes.nodes.map { node -> JSON in
             .present([

@@ -48,7 +48,8 @@ extension BusCore {
     /// Returns the peer that stands for the broker of another node.
     private func connectedNode(_ name: String) throws(BusError) -> RemotePeer {
         try require(
-            !nodes.isEmpty, .badParams, "\(table.app) runs on one machine: its manifest has no nodes, so none is \(name)")
+            !nodes.isEmpty, .badParams,
+            "\(table.app) runs on one machine: its manifest has no nodes, so none is \(name)")
         guard let node = nodes.find(name) else {
             throw BusError(
                 .badParams,

@@ -78,7 +78,11 @@ extension BusCore {
     func resumeAfterFanOut() {
         guard let peer = work.takeFirstWaiting(), peer.isOpen else { return }
         // A node is always read (docs/nodes.md).
-        if peer.role == .node || peer.outbox.pendingAnswers <= mostQueued { resume(peer) } else { peer.take(.paused(.answersUnread)) }
+        if peer.role == .node || peer.outbox.pendingAnswers <= mostQueued {
+            resume(peer)
+        } else {
+            peer.take(.paused(.answersUnread))
+        }
     }
 }
 
