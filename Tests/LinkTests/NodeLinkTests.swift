@@ -1,4 +1,5 @@
 import Glibc
+import StrataCore
 import StrataLoop
 import TestSupport
 import Testing
@@ -39,6 +40,31 @@ import Testing
             try nodes.start(0)
             #expect(nodes.loop.run(until: { nodes.endings[0] != nil }))
             #expect(nodes.endings[0] == .unguarded)
+            #expect(nodes.loop.run(until: { nodes.brokers[0].views.last?["refused"]?["state"] == "unguarded" }))
+        }
+    }
+
+    @Test(.promise("N.18")) func theBrokerIsToldOfTheOtherNode() throws {
+        try TwoNodes.run { nodes in
+            try nodes.start(0)
+            func last() -> JSON? { nodes.brokers[0].views.last?["nodes"]?.array?.last }
+            #expect(nodes.loop.run(until: { last()?["state"] == "never" }))
+            try nodes.start(1)
+            try nodes.waitUntilUp()
+            #expect(nodes.loop.run(until: { (last()?["rttMicroseconds"]?.integer ?? 0) > 0 }))
+            #expect(last()?["state"] == "up" && last()?["sessions"] == 1 && last()?["why"] == "")
+            nodes.links[1]?.shutDown()
+            #expect(nodes.loop.run(until: { last()?["state"] == "lost" }))
+            #expect(last()?["why"] == "its link ended the session: shutting-down" && last()?["unackedBytes"] == 0)
+        }
+    }
+
+    @Test(.promise("N.18")) func aBrokerThatKnowsNoViewsIsToldOnce() throws {
+        try TwoNodes.run { nodes in
+            nodes.brokers[0].knowsViews = false
+            try nodes.bringUp()
+            #expect(nodes.loop.run(until: { nodes.brokers[1].views.count >= 2 }))
+            #expect(nodes.brokers[0].views.count == 1)
         }
     }
 

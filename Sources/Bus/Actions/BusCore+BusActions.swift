@@ -63,6 +63,7 @@ extension BusCore {
         ("modules", .anybody, .inParts(modulesListing)), ("interfaces", .anybody, .inParts(interfacesListing)),
         ("names", .anybody, .inParts(namesListing)), ("stats", .anybody, .now(statsAnswer)),
         ("nodes", .anybody, .now(nodesAnswer)), ("nodeLost", .link, .now(nodeLost)),
+        ("nodeState", .link, .now(nodeState)),
         ("timeline", .operators, .inParts(timelineListing)),
         ("requests", .operators, .inParts(requestsListing)), ("metrics", .operators, .later(askModule)),
         ("contracts", .operators, .later(askModule)),

@@ -111,8 +111,7 @@ extension Request {
 
     /// The most bytes that its texts may take in a header.
     var room: Int {
-        HeaderWriter.room(to) + 128 + HeaderWriter.room(url) + HeaderWriter.room(name)
-            + HeaderWriter.room(object ?? .none)
-            + trace.count + meta.count
+        128 + HeaderWriter.room(to) + HeaderWriter.room(url) + HeaderWriter.room(name)
+            + HeaderWriter.room(object ?? .none) + trace.count + meta.count
     }
 }

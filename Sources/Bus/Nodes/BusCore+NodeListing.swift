@@ -9,10 +9,15 @@ extension BusCore {
             "operates": .bool(mayOperate(table.node ?? "")),
         ])
         let others = nodes.nodes.map { node -> JSON in
-            .present([
-                "name": .string(node.name), "own": false, "state": .string(node.life.word),
-                "operates": .bool(mayOperate(node.name)), "since": node.since == 0 ? .null : JSON(node.since / 1_000),
-                "reason": node.reason.json, "open": JSON(node.peers.reduce(0) { $0 + $1.servedCount }),
+            let (state, view) = (state(of: node), node.view)
+            return .present([
+                "name": .string(node.name), "own": false, "state": .string(state.word),
+                "operates": .bool(mayOperate(node.name)),
+                "since": state.since == 0 ? .null : .integer(state.since),
+                "reason": state.why.json,
+                "rttMicroseconds": view.flatMap { $0.roundTrip == 0 ? nil : $0.roundTrip.json },
+                "unackedBytes": view?.unacknowledged.json, "resentBytes": view?.resent.json, "gaps": view?.gaps.json,
+                "sessions": view?.sessions.json, "open": JSON(node.peers.reduce(0) { $0 + $1.servedCount }),
                 "queued": JSON(node.connection?.outbox.pending ?? 0),
                 "rowsThatDiffer": node.mismatched.isEmpty
                     ? JSON?.none : JSON(node.mismatched.sorted { $0.key < $1.key }.map(\.value)),
@@ -20,4 +25,8 @@ extension BusCore {
         }
         return ["nodes": .array(table.nodes.isEmpty ? [] : [own] + others)]
     }
+}
+
+extension Int64 {
+    fileprivate var json: JSON { .integer(self) }
 }

@@ -31,12 +31,16 @@ final class NodeRecord {
     /// Until when requests wait for it to join, in milliseconds of the loop's clock; nil if they
     /// don't.
     private(set) var awaitedUntil: UInt64?
+    /// What the link says of it; nil if no link is connected, or it has said nothing.
+    private(set) var view: LinkView?
 
     init(_ name: String) { self.name = name }
 
     /// Makes requests wait until it joins; with nil they don't wait any more.
     /// - Parameter end: until when, in milliseconds of the loop's clock.
     func isAwaited(until end: UInt64?) { awaitedUntil = end }
+
+    func take(_ view: LinkView?) { self.view = view }
 
     /// Notes that the link has made a connection to its broker, whose stream begins now.
     func connected(_ connection: Peer, at time: UInt64) {
@@ -103,6 +107,8 @@ struct NodeTable {
     private(set) var nodes: [NodeRecord] = []
     /// The connection of the link's process; nil if there is none.
     private(set) var link: Peer?
+    /// Why the link, or the last one, connects no node; nil if it doesn't refuse.
+    private(set) var refusal: LinkRefusal?
     /// The launcher's word on that process.
     private(set) var vouch: LauncherWord.Vouch?
     /// Whether requests may wait for a node to join. A look at all rows says when none does.
@@ -135,7 +141,15 @@ struct NodeTable {
     /// Returns the node whose broker a connection leads to.
     func find(_ connection: Peer) -> NodeRecord? { nodes.first { $0.connection === connection } }
 
-    mutating func take(_ link: Peer?) { self.link = link }
+    /// Notes that another link is connected, or none. What the former one said goes with it, except
+    /// why it refused: that is shown until the next one is connected.
+    mutating func take(_ link: Peer?) {
+        self.link = link
+        if link != nil { refusal = nil }
+        for node in nodes { node.take(LinkView?.none) }
+    }
+
+    mutating func take(_ refusal: LinkRefusal) { self.refusal = refusal }
     mutating func take(_ vouch: LauncherWord.Vouch?) { self.vouch = vouch }
 
     // MARK: What the nodes are still to be told

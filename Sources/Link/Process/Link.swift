@@ -33,18 +33,20 @@ public final class Link {
         byteCount: PieceHeader.size + PieceHeader.largestPayload, alignment: 16)
 
     private let random: () -> UInt64
-    private var nodes: [NodeLink] = []
-    private var carrier: NATSConnection!  // because it reports to self
-    private var control: BrokerControl?
+    private(set) var nodes: [NodeLink] = []
+    private(set) var carrier: NATSConnection!  // because it reports to self
+    private(set) var control: BrokerControl?
     private var fence: Fence
     private let claims: NATSSubject
     private let probes: NATSSubject
+    /// When the broker is told what this link knows.
+    var reports: ViewReports
     private var hook: RoundHook?
     private var timer: LoopTimer?
     private var timerDue: UInt64 = .max
     /// Whether people were told that NATS can't be reached.
     private var isFailing = false
-    private var ending: Ending?
+    private(set) var ending: Ending?
     private var isOver = false
 
     /// How long an orderly end may take, in nanoseconds.
@@ -61,6 +63,7 @@ public final class Link {
         self.random = random
         let (app, me) = (configuration.app, configuration.node)
         let number = random() | 1
+        reports = ViewReports(count: configuration.others.count)
         fence = Fence(link: number, isNeeded: !configuration.isUnguarded)
         claims = NATSSubject(app: app, to: me, from: me, .control)
         probes = NATSSubject(app: app, to: me, from: configuration.others[0], .control)
@@ -139,6 +142,7 @@ public final class Link {
         performFence()
         for node in nodes { node.act() }
         carrier.flush()
+        reportViews()
         control?.flush()
         if let ending, isDone {
             finish(ending)
@@ -157,6 +161,7 @@ public final class Link {
     /// Sets the timer to the earliest deadline. A timer that fires early does no harm.
     private func setTimer() {
         var due = min(fence.deadline ?? .max, endsBy ?? .max)
+        if let control, control.takesViews { due = min(due, reports.deadline ?? .max) }
         for node in nodes { due = min(due, node.pipe.deadline ?? .max) }
         guard due < timerDue else { return }
         timerDue = due
@@ -188,6 +193,7 @@ public final class Link {
     private func end(_ ending: Ending) {
         guard self.ending == nil else { return }
         self.ending = ending
+        if let refusal = ending.refusal { control?.report(views: ["refused": refusal]) }
         endsBy = Loop.nanoseconds + Self.longestEnd
         for node in nodes { node.shutDown() }
         // So that a round follows even where nothing else happens.

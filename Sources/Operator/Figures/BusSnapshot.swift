@@ -7,6 +7,8 @@ public struct BusSnapshot: Sendable {
     public let welcome: Welcome
     /// The modules in the bus's order.
     public let modules: [ModuleRow]
+    /// The app's nodes; empty if it runs on one machine, or if the metrics weren't requested.
+    public let nodes: [NodeRow]
     /// The broker's counters.
     public let stats: BusStats
     /// The metrics that modules keep themselves, by name; empty if they weren't requested.
@@ -21,8 +23,9 @@ public struct BusSnapshot: Sendable {
     /// - Parameter isHere: whether the bus is that of this machine's node.
     init(
         welcome: Welcome, modules: [ModuleRow], stats: BusStats, measured: [MeasuredModule], at time: UInt64,
-        isHere: Bool = true
+        nodes: [NodeRow] = [], isHere: Bool = true
     ) {
+        self.nodes = nodes
         (self.welcome, self.stats, self.time) = (welcome, stats, time)
         self.measured = measured.sorted { $0.name < $1.name }
         self.modules = modules.map { row in
@@ -81,6 +84,7 @@ extension BusClient {
         var modules: [ModuleRow] = []
         var stats: BusStats?
         var measured: [MeasuredModule] = []
+        var nodes: [NodeRow] = []
         var failure: ClientError?
         var open = 2
         let node = node
@@ -99,7 +103,7 @@ extension BusClient {
                 .success(
                     BusSnapshot(
                         welcome: welcome, modules: modules, stats: stats, measured: measured, at: Loop.nanoseconds,
-                        isHere: node == nil)))
+                        nodes: nodes, isHere: node == nil)))
         }
         ask("bus/modules") { [unowned self] answer in
             keep(answer) {
@@ -114,6 +118,10 @@ extension BusClient {
             }
         }
         ask("bus/stats") { answer in keep(answer) { stats = BusStats($0) } }
+        if measuring, welcome?.features.contains(BrokerFeature.node) == true {
+            open += 1
+            ask("bus/nodes") { answer in keep(answer) { nodes = [NodeRow]($0) } }
+        }
     }
 }
 

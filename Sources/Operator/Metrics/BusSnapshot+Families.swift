@@ -13,7 +13,7 @@ extension BusSnapshot {
     public var families: [MetricFamily] {
         var app = MetricFamily("strata_app", .info, "The app that runs on the bus.")
         app.add(MetricValue(Int64(1)), [("app", welcome.app), ("env", welcome.env)])
-        let own = [Self.up(true), app] + moduleFamilies + busFamilies + brokerFamilies
+        let own = [Self.up(true), app] + moduleFamilies + busFamilies + brokerFamilies + nodeFamilies
         return own + measuredFamilies(beside: own)
     }
 

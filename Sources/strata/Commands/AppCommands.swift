@@ -150,9 +150,9 @@ extension CommandClient {
     /// Waits until a node isn't connected any more. If it is the bus's own, it waits for the bus's end.
     /// - Parameter deadline: a time by the clock of `Loop.nanoseconds`.
     fileprivate func waitUntilLost(_ node: String, _ what: String, by deadline: UInt64) throws(Failure) {
-        let isOwn = try nodes().contains { $0["name"]?.string == node && $0["own"] == true }
+        let isOwn = try nodes().contains { $0.name == node && $0.isOwn }
         if isOwn { return try waitUntilGone(by: deadline) }
-        while try nodes().contains(where: { $0["name"]?.string == node && $0["state"]?.string == "up" }) {
+        while try nodes().contains(where: { $0.name == node && ($0.isUp || $0.state == "stalled") }) {
             guard Loop.nanoseconds < deadline else {
                 throw Failure(.answer, "deadline-exceeded: \(what) was asked to end, but is still connected")
             }

@@ -52,7 +52,7 @@ enum LiveNames {
 
     static let modules = offering { try $0.modules(patience: patience).map(\.name) }
 
-    static let nodes = offering { try $0.nodes(patience: patience).compactMap { $0["name"]?.string } }
+    static let nodes = offering { try $0.nodes(patience: patience).map(\.name) }
 
     static let levels = offering { connection in connection.welcome.levels }
 

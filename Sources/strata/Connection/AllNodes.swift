@@ -22,9 +22,9 @@ struct AllNodes {
         var silent: Set<String> = []
         var here = ""
         for node in nodes {
-            let name = node["name"]?.string ?? ""
+            let name = node.name
             do throws(Failure) {
-                if node["own"] == true { here = name }
+                if node.isOwn { here = name }
                 let found = here == name ? own : try Self.modules(of: name, connection)
                 // A module that runs on other nodes alone is listed with theirs.
                 modules += found.filter { $0.nodes == [name] }

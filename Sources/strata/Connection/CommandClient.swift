@@ -52,9 +52,9 @@ final class CommandClient {
     }
 
     /// Returns the app's nodes, as its own bus reports them.
-    func nodes(patience: UInt64? = nil) throws(Failure) -> [JSON] {
+    func nodes(patience: UInt64? = nil) throws(Failure) -> [NodeRow] {
         try asking(nil) { () throws(Failure) in
-            try ask("bus/nodes", patience: patience)["nodes"]?.array ?? []
+            [NodeRow](try ask("bus/nodes", patience: patience))
         }
     }
 

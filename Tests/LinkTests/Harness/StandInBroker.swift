@@ -75,6 +75,10 @@ final class StandInBroker {
 
     let path: String
     private(set) var losses: [Loss] = []
+    /// What the link has said of the nodes.
+    private(set) var views: [JSON] = []
+    /// Whether it knows `bus/nodeState`, as brokers of earlier builds don't.
+    var knowsViews = true
     /// The open stream of each node.
     private(set) var streams: [String: Stream] = [:]
     /// How many streams were opened.
@@ -156,6 +160,13 @@ final class StandInBroker {
             // As the broker does, before the answer.
             streams.removeValue(forKey: node)?.close()
             write(["kind": "reply", "id": id], [:], index)
+        case "bus/nodeState":
+            views.append(body)
+            write(
+                knowsViews
+                    ? ["kind": "reply", "id": id]
+                    : ["kind": "error", "id": id, "code": "unknown-action", "message": "no", "ran": "no"],
+                knowsViews ? [:] : nil, index)
         default: break
         }
     }

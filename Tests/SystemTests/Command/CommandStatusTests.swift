@@ -35,20 +35,27 @@ struct CommandStatusTests {
         #expect(!run.output.contains("\u{1B}"))
     }
 
-    @Test(.promise("N.10")) func nodesAreATableWithTheRowsThatDiffer() async throws {
+    @Test(.promise("N.10", "N.18")) func nodesAreATableWithTheRowsThatDiffer() async throws {
         let nodes = """
             {"nodes":[{"name":"berlin","own":true,"state":"up","operates":true},\
             {"name":"tokyo","own":false,"state":"lost","operates":false,"since":1000,"reason":"no \\u001b[31msign",\
-            "open":2,"queued":7,"rowsThatDiffer":["tokyo has another row Index"]}]}
+            "open":2,"queued":7,"rttMicroseconds":1270,"unackedBytes":7,"resentBytes":8,"gaps":9,"sessions":2,\
+            "rowsThatDiffer":["tokyo has another row Index"]}]}
             """
         let terminal = ["NO_COLOR": "1"]
-        let (run, asked) = try await strata("nodes", environment: terminal, output: .terminal(columns: 80)) { _ in
+        let (run, asked) = try await strata("nodes", environment: terminal, output: .terminal(columns: 110)) { _ in
             [.reply(nodes)]
         }
         #expect(asked.map(\.to) == ["bus/nodes"])
-        #expect(run.lines[0].hasPrefix("NODE    STATE  SINCE     OPEN  QUEUED  WHY"), "\(run.output)")
-        #expect(run.lines[1].hasPrefix("berlin  up     –            –       –  this node"), "\(run.output)")
-        #expect(run.lines[2].hasPrefix("tokyo   lost   00:00:01     2       7  no "), "\(run.output)")
+        #expect(
+            run.lines[0].hasPrefix("NODE    STATE  SINCE       RTT  UNACKED  RESENT  GAPS  SESSIONS  WHY"),
+            "\(run.output)")
+        #expect(
+            run.lines[1].hasPrefix("berlin  up     –             –        –       –     –         –  this node"),
+            "\(run.output)")
+        #expect(
+            run.lines[2].hasPrefix("tokyo   lost   00:00:01  1.2ms        7       8     9         2  no "),
+            "\(run.output)")
         #expect(run.lines[3] == "tokyo has another row Index")
         #expect(!run.output.contains("\u{1B}"))
         let (one, _) = try await strata("nodes", environment: terminal, output: .terminal(columns: 80)) { _ in

@@ -49,6 +49,26 @@ struct CommandMetricsTests {
         #expect(run.output.contains("# UNIT strata_broker_memory_bytes bytes\n"))
     }
 
+    @Test(.promise("N.18")) func theWaysToNodesAreMeasured() async throws {
+        let nodes = """
+            {"nodes":[{"name":"berlin","own":true,"state":"up"},{"name":"tokyo","own":false,"state":"up",\
+            "rttMicroseconds":1270,"unackedBytes":7,"resentBytes":8,"gaps":9,"sessions":2},\
+            {"name":"osaka","own":false,"state":"never"}]}
+            """
+        let script: FakeBus.Script = { $0.to == "bus/nodes" ? [.reply(nodes)] : Self.script($0) }
+        let text = try OpenMetricsText(
+            try await strata(["metrics"], features: [BrokerFeature.node], script: script).run.output)
+        let tokyo = ["node": "tokyo"]
+        #expect(text.value("strata_node_up", tokyo) == 1 && text.value("strata_node_up", ["node": "osaka"]) == 0)
+        #expect(text.value("strata_node_up", ["node": "berlin"]) == nil)
+        #expect(text.value("strata_node_rtt_seconds", tokyo) == 0.00127)
+        #expect(text.value("strata_node_rtt_seconds", ["node": "osaka"]) == nil)
+        #expect(text.value("strata_node_unacked_bytes", tokyo) == 7)
+        #expect(text.value("strata_node_resent_bytes_total", tokyo) == 8)
+        #expect(text.value("strata_node_gaps_total", tokyo) == 9)
+        #expect(text.value("strata_node_sessions_total", tokyo) == 2)
+    }
+
     /// OpenMetrics allows it raw in a label, but a terminal doesn't get it.
     @Test(.promise("M.57")) func aLabelCanNotSteerTheTerminal() async throws {
         let script: FakeBus.Script = {

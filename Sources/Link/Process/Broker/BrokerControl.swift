@@ -26,7 +26,10 @@ final class BrokerControl {
             ended(self.farewell ?? "\(ending)")
         }
         call("bus/hello", ["protocol": 1, "role": "link", "token": .string(token)]) { [unowned self] error in
-            guard let error else { return self.onAccepted() }
+            guard let error else {
+                self.takesViews = true
+                return self.onAccepted()
+            }
             self.farewell = error
             self.channel.close()
             self.onEnd(error)
@@ -41,6 +44,16 @@ final class BrokerControl {
             "reason": .string("\(loss.ending)\(details)"),
         ]
         call("bus/nodeLost", body) { _ in onReported() }
+    }
+
+    /// Whether the broker has accepted the link and answered the last report, so that the next may be sent. A broker of an
+    /// earlier build doesn't know these reports, and gets no further one.
+    private(set) var takesViews = false
+
+    /// Tells the broker what this link knows of other nodes, or why it connects none.
+    func report(views body: JSON) {
+        takesViews = false
+        call("bus/nodeState", body) { [unowned self] error in self.takesViews = error == nil }
     }
 
     func flush() { channel.flush() }
