@@ -1,3 +1,5 @@
+internal import FaultRecord
+
 /// The options from the command line.
 struct Options {
     /// The seconds in which harm is done.
@@ -8,6 +10,10 @@ struct Options {
     /// The folder to which the logs are copied at the end; nil to remove them.
     private(set) var kept: String?
     private(set) var strata = ""
+    /// The number of nodes of the app; 1 for an app of one machine.
+    private(set) var nodes = 1
+    /// Whether notices that are missing since two nodes were parted count as violations.
+    private(set) var judgesPartings = true
 
     init(_ words: some Sequence<String>) throws {
         seed = UInt64.random(in: 1...999_999)
@@ -18,6 +24,8 @@ struct Options {
             case "--seed": seed = UInt64(try Self.number(words.popFirst(), of: word, from: 0, to: .max))
             case "--quiet": isQuiet = true
             case "--keep": kept = words.popFirst()
+            case "--nodes": nodes = try Self.number(words.popFirst(), of: word, from: 1, to: RolePlacement.most)
+            case "--forgive-lost-nodes": judgesPartings = false
             case "--strata": strata = words.popFirst() ?? ""
             default: throw RunFailure("unknown option \(word): see scripts/faults")
             }

@@ -22,32 +22,29 @@ final class Places {
         hasDisk = fault_private_disk(disk, Self.diskBytes) == 0
     }
 
-    var socket: String { folder + "/app.sock" }
-    var manifest: String { folder + "/strata.yaml" }
+    /// Returns the path of a file in the folder.
+    func file(_ name: String) -> String { "\(folder)/\(name)" }
+
     var logs: String { folder + "/logs" }
     var board: String { folder + "/board" }
     var disk: String { folder + "/disk" }
-    var output: String { folder + "/app.log" }
 
     func write(_ text: String, to path: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }
 
-    /// Returns the last lines of the app's output.
-    func outputLines(_ most: Int) -> [String] {
-        let data = FileManager.default.contents(atPath: output) ?? Data()
+    /// Returns the last lines of a file.
+    func lines(of path: String, _ most: Int) -> [String] {
+        let data = FileManager.default.contents(atPath: path) ?? Data()
         return String(decoding: data, as: UTF8.self).split(separator: "\n").suffix(most).map(String.init)
     }
-
-    /// Returns the lines of the app's output that contain these words.
-    func output(saying words: String) -> [String] { outputLines(.max).filter { $0.contains(words) } }
 
     /// Removes the folder. Copies it to `kept` first, if that is given.
     func remove(keeping kept: String?) {
         if hasDisk { fault_end_private_disk(disk) }
         if let kept {
             try? FileManager.default.removeItem(atPath: kept)
-            try? FileManager.default.copyItem(atPath: folder, toPath: kept)
+            if rename(folder, kept) != 0 { try? FileManager.default.copyItem(atPath: folder, toPath: kept) }
         }
         try? FileManager.default.removeItem(atPath: folder)
     }

@@ -4,55 +4,45 @@ internal import Foundation
 
 /// The processes that a run has started, and their descendants.
 final class Processes {
+    let nodes: [AppNode]
     private let places: Places
     private let board: Board
-    private let seed: UInt64
-    private(set) var launcher: Int32 = 0
-    private var guests: [Int32] = []
-    private var tools: [Int32] = []
+    private let options: Options
+    private var peers: [Int32] = []
 
-    init(_ places: Places, _ board: Board, seed: UInt64) {
-        self.places = places
-        self.board = board
-        self.seed = seed
+    init(_ nodes: [AppNode], _ places: Places, _ board: Board, _ options: Options) {
+        (self.nodes, self.places, self.board, self.options) = (nodes, places, board, options)
         _ = fault_adopt_orphans()
     }
 
-    func startApp(_ strata: String) throws {
-        launcher = try start([strata, "up", places.manifest, "--socket", places.socket], output: places.output)
+    // MARK: Starts
+
+    func startLauncher(of node: AppNode) throws {
+        var words = [options.strata, "up", node.manifestPath, "--socket", node.socket]
+        if let name = node.name { words += ["--node", name] }
+        node.launcher = try start(words, on: node, output: node.output)
     }
 
-    func startTool() throws { tools.append(try startPeer("operator")) }
-    func startGuest() throws { guests.append(try startPeer("guest")) }
+    func startTool(on node: AppNode) throws { peers.append(try startPeer("operator", on: node)) }
+    func startGuest(on node: AppNode) throws { node.guests.append(try startPeer("guest", on: node)) }
 
-    private func startPeer(_ role: String) throws -> Int32 {
-        try start([places.programs + "/faults-peer", role], output: places.folder + "/peers.log")
-    }
-
-    private func start(_ words: [String], output: String) throws -> Int32 {
-        let descriptor = open(output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw RunFailure("\(output) can't be written: errno \(errno)") }
-        defer { close(descriptor) }
-        let variables = [
-            "PATH=/usr/bin:/bin", "HOME=\(places.folder)", "FAULTS_FOLDER=\(places.folder)", "FAULTS_SEED=\(seed)",
-            "MEMORY_PRESSURE_WATCH=/dev/null",
-        ]
+    private func startPeer(_ role: String, on node: AppNode) throws -> Int32 {
         // The launcher gives its modules the socket itself.
-        let socket = words.contains("up") ? [] : ["STRATA_SOCKET=\(places.socket)"]
-        let id = withStrings(words) { words in
-            withStrings(variables + socket) { fault_launch(words, $0, descriptor) }
-        }
-        guard id > 0 else { throw RunFailure("\(words[0]) can't be started: errno \(-id)") }
-        return id
+        try start(
+            [places.programs + "/faults-peer", role], on: node, output: places.file("peers.log"),
+            ["STRATA_SOCKET=\(node.socket)"])
     }
 
-    private func withStrings<Result>(
-        _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
-    ) -> Result {
-        var pointers: [UnsafePointer<CChar>?] = strings.map { UnsafePointer(strdup($0)) }
-        pointers.append(nil)
-        defer { for pointer in pointers { free(UnsafeMutablePointer(mutating: pointer)) } }
-        return body(pointers)
+    private func start(
+        _ words: [String], on node: AppNode, output: String, _ variables: [String] = []
+    ) throws -> Int32 {
+        try Tools.launch(
+            words,
+            [
+                "PATH=/usr/bin:/bin", "HOME=\(places.folder)", "FAULTS_FOLDER=\(places.folder)",
+                "FAULTS_SEED=\(options.seed)", "FAULTS_NODES=\(options.nodes)", "FAULTS_NODE=\(node.index)",
+                "MEMORY_PRESSURE_WATCH=/dev/null",
+            ] + variables, output: output, network: node.network)
     }
 
     // MARK: Who is alive
@@ -63,7 +53,7 @@ final class Processes {
         var found: Board.Place?
         for number in 1..<UInt32(Board.places) {
             let place = board.place(number)
-            if place.pid > 0, place.role == index, isAlive(place.pid) { found = place }
+            if place.pid > 0, place.role == index, ProcessTree.isAlive(place.pid) { found = place }
         }
         return found
     }
@@ -72,78 +62,83 @@ final class Processes {
     func living() -> [UInt32] {
         (1..<UInt32(Board.places)).filter {
             let place = board.place($0)
-            return place.pid > 0 && place.pid != getpid() && isAlive(place.pid)
+            return place.pid > 0 && place.pid != getpid() && ProcessTree.isAlive(place.pid)
         }
     }
 
-    var broker: Int32? { children(of: launcher).first { name($0) == "strata-broker" } }
+    func broker(of node: AppNode) -> Int32? { child(of: node, "strata-broker") }
+    func link(of node: AppNode) -> Int32? { child(of: node, "strata-link") }
 
-    private func isAlive(_ pid: Int32) -> Bool {
-        guard let text = text("/proc/\(pid)/stat"),
-            let state = text.split(separator: ")").last?.first(where: { $0 != " " })
-        else { return false }
-        return state != "Z" && state != "X"
+    private func child(of node: AppNode, _ name: String) -> Int32? {
+        guard node.launcher > 0 else { return nil }
+        return ProcessTree.children(of: node.launcher).first { ProcessTree.name($0) == name }
     }
 
-    private func name(_ pid: Int32) -> String { text("/proc/\(pid)/comm")?.trimmingCharacters(in: .newlines) ?? "" }
-
-    private func children(of pid: Int32) -> [Int32] {
-        (text("/proc/\(pid)/task/\(pid)/children") ?? "").split(separator: " ").compactMap { Int32($0) }
-    }
-
-    private func text(_ path: String) -> String? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 8_192)
-        let count = read(descriptor, &bytes, bytes.count)
-        return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+    /// Returns a node whose launcher has ended, though nobody killed it.
+    func nodeThatEnded() -> AppNode? {
+        nodes.first { $0.launcher > 0 && waitpid($0.launcher, nil, WNOHANG) == $0.launcher }
     }
 
     // MARK: Their end
 
-    /// The process of the oldest guest.
-    var guest: Int32? { guests.first }
-
-    func endGuest() {
-        guard let guest = guests.first else { return }
-        guests.removeFirst()
-        kill(guest, SIGKILL)
-        waitpid(guest, nil, 0)
+    func endGuest(of node: AppNode) {
+        guard let guest = node.guests.first else { return }
+        node.guests.removeFirst()
+        end(guest)
     }
 
-    func endTools() {
-        while !guests.isEmpty { endGuest() }
-        for tool in tools {
-            kill(tool, SIGKILL)
-            waitpid(tool, nil, 0)
+    func endPeers() {
+        for node in nodes { while !node.guests.isEmpty { endGuest(of: node) } }
+        for peer in peers { end(peer) }
+        peers = []
+    }
+
+    private func end(_ pid: Int32) {
+        Glibc.kill(pid, SIGKILL)
+        waitpid(pid, nil, 0)
+    }
+
+    func killLaunchers() {
+        for node in nodes where node.launcher > 0 {
+            end(node.launcher)
+            node.launcher = 0
         }
-        tools = []
     }
 
-    func killLauncher() {
-        guard launcher > 0 else { return }
-        kill(launcher, SIGKILL)
-        waitpid(launcher, nil, 0)
-        launcher = 0
+    /// Kills a node's launcher, and with `all` everything that runs there, as if the machine had
+    /// lost its power.
+    func kill(_ node: AppNode, all: Bool) {
+        guard node.launcher > 0 else { return }
+        // So that it starts nothing meanwhile.
+        Glibc.kill(node.launcher, SIGSTOP)
+        node.ending = ProcessTree.descendants(of: node.launcher)
+        end(node.launcher)
+        node.launcher = 0
+        if all { for pid in node.ending { Glibc.kill(pid, SIGKILL) } }
+    }
+
+    /// Whether all processes of a killed node have ended.
+    func hasEnded(_ node: AppNode) -> Bool {
+        node.ending.removeAll { !ProcessTree.isAlive($0) }
+        return node.ending.isEmpty
     }
 
     /// Whether any process that the run started still exists. Reaps the ended ones.
     func isAnybodyLeft() -> Bool {
         while waitpid(-1, nil, WNOHANG) > 0 {}
-        return !children(of: getpid()).isEmpty
+        return !ProcessTree.children(of: getpid()).isEmpty
     }
 
     /// Returns the names and ids of the processes that still exist.
-    func leftovers() -> [String] { children(of: getpid()).map { "\(name($0)) (\($0))" } }
+    func leftovers() -> [String] { ProcessTree.children(of: getpid()).map { "\(ProcessTree.name($0)) (\($0))" } }
 
     /// Kills everything at once.
     func killAll() {
-        killLauncher()
+        killLaunchers()
         while isAnybodyLeft() {
-            for child in children(of: getpid()) {
-                kill(child, SIGCONT)
-                kill(child, SIGKILL)
+            for child in ProcessTree.children(of: getpid()) {
+                Glibc.kill(child, SIGCONT)
+                Glibc.kill(child, SIGKILL)
             }
             usleep(1_000)  // because grandchildren become children of this process only when their parents have ended
         }

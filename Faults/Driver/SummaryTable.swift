@@ -27,6 +27,11 @@ struct SummaryTable {
         lines.append(
             "notices  \(summary.notices), of \(summary.broadcasts) broadcasts; \(summary.missed) replaced by newer ones"
         )
+        if run.placement.hasNodes {
+            lines.append(
+                "between nodes  \(summary.crossed) requests, of which \(summary.crossedFailures) failed; "
+                    + "\(summary.crossedNotices) notices")
+        }
         lines.append("faults")
         lines += columns(
             FaultKind.allCases.compactMap { kind in
@@ -35,7 +40,7 @@ struct SummaryTable {
         lines.append("processes  \(summary.processes)")
         lines.append("replaced  \(run.replaced.done) modules (\(run.replaced.refused) refused or lost)")
         lines.append(
-            run.canHandOver
+            run.nodes.allSatisfy(\.canHandOver)
                 ? "broker  \(summary.faults[FaultKind.killBroker.rawValue] ?? 0) starts after a kill, "
                     + "\(run.handOvers.done) replacements in place (\(run.handOvers.refused) refused or lost)"
                 : "broker  \(summary.faults[FaultKind.killBroker.rawValue] ?? 0) starts after a kill; it can't be "

@@ -3,10 +3,12 @@ public import FaultRecord
 /// Records as lines, for a person who looks for the cause of a violation.
 public struct LogLines {
     private let logs: [ProcessLog]
+    private let placement: RolePlacement
     private let start: UInt64
 
-    public init(_ logs: [ProcessLog]) {
+    public init(_ logs: [ProcessLog], _ placement: RolePlacement) {
         self.logs = logs
+        self.placement = placement
         start = logs.compactMap { $0.records.first?.time }.min() ?? 0
     }
 
@@ -26,9 +28,11 @@ public struct LogLines {
                 }
             }
         }
+        let pids = Set(logs.filter { processes.contains($0.process) }.map(\.pid))
         for log in logs where processes.contains(log.process) || log.role == Role.index(of: "driver") {
             let life = log.records.filter {
                 $0.isOfLife && isNear($0.time, moment) && (violation.request == nil || $0.time <= moment)
+                    && $0.concerns(pids)
             }
             lines += life.map { ($0.time, line($0, log)) }
         }
@@ -43,7 +47,8 @@ public struct LogLines {
         let micros = (record.time - min(record.time, start)) / 1_000
         let seconds = "\(micros / 1_000_000)." + String("\(1_000_000 + micros % 1_000_000)".dropFirst())
         let role = Int(log.role) < Role.all.count ? Role.all[Int(log.role)].name : "?"
-        return "\(seconds)  \(role) \(log.process) (\(log.pid))  \(record.text)"
+        let place = placement.name(of: log.node).map { " on \($0)" } ?? ""
+        return "\(seconds)  \(role) \(log.process) (\(log.pid))\(place)  \(record.text(placement))"
     }
 }
 
@@ -58,12 +63,22 @@ extension Record {
 
     fileprivate var isOfLife: Bool {
         switch event {
-        case .session, .setUp, .ready, .tearDown, .flushed, .drained, .closed, .fault: true
+        case .session, .setUp, .ready, .tearDown, .flushed, .drained, .closed, .fault, .nodeLost, .nodeBack: true
         default: false
         }
     }
 
-    fileprivate var text: String {
+    /// Whether it is no fault of another process.
+    fileprivate func concerns(_ pids: Set<Int32>) -> Bool {
+        guard event == .fault, let kind = FaultKind(rawValue: kind) else { return true }
+        switch kind {
+        case .killModule, .haltModule, .cutConnection, .halfFrame, .delayReader, .guestComes, .guestGoes:
+            return pids.contains(Int32(bitPattern: extra))
+        default: return true
+        }
+    }
+
+    fileprivate func text(_ placement: RolePlacement) -> String {
         let name = event.map { "\($0)" } ?? "?"
         switch event {
         case .sent:
@@ -75,7 +90,9 @@ extension Record {
         case .answeredAgain, .wrongReply, .gaveUp, .started, .ended: return "\(name) \(RequestNumber(number))"
         case .fault:
             let pid = extra > 0 ? ", process \(extra)" : ""
-            return "\(name) \(FaultKind(rawValue: kind)?.name ?? "?")\(pid), \(number) ms, \(detail)"
+            let place = placement.name(of: code).map { " on \($0)" } ?? ""
+            return "\(name) \(FaultKind(rawValue: kind)?.name ?? "?")\(place)\(pid), \(number) ms, \(detail)"
+        case .nodeLost, .nodeBack: return "\(name) \(placement.name(of: kind) ?? "?")"
         default: return "\(name) \(number) \(extra)"
         }
     }

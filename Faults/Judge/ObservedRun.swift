@@ -5,6 +5,7 @@ struct ObservedRun {
     let log: ProcessLog
     let role: Role
     let publications: [UInt64: Publication]
+    let views: NodeViews
     let delay: UInt64
     /// Whether it began beside another process of its role.
     let isBesideOther: Bool
@@ -13,8 +14,11 @@ struct ObservedRun {
     /// Whether it ended beside a newer process, which had its observations by then.
     let hasSuccessor: Bool
 
-    var findings: [(text: String, time: UInt64)] = []
+    /// What is wrong, and whether the nodes were parted meanwhile.
+    var findings: [(text: String, time: UInt64, isOfAParting: Bool)] = []
     var notices = 0
+    /// The notices of other nodes.
+    var crossed = 0
     var missed = 0
     /// The newest number that it has seen of each publication, in any session.
     var seen: [Observer.Key: [UInt64: UInt64]] = [:]
@@ -25,12 +29,13 @@ struct ObservedRun {
     private var isFirstSession = true
 
     init(
-        log: ProcessLog, role: Role, publications: [UInt64: Publication], delay: UInt64, isBesideOther: Bool,
-        predecessor: [Observer.Key: [UInt64: UInt64]]?, hasSuccessor: Bool
+        log: ProcessLog, role: Role, publications: [UInt64: Publication], views: NodeViews, delay: UInt64,
+        isBesideOther: Bool, predecessor: [Observer.Key: [UInt64: UInt64]]?, hasSuccessor: Bool
     ) {
         self.log = log
         self.role = role
         self.publications = publications
+        self.views = views
         self.delay = delay
         self.isBesideOther = isBesideOther
         self.predecessor = predecessor
@@ -73,8 +78,9 @@ struct ObservedRun {
             fail("came, and its publisher has not sent it", record)
             return
         }
+        if published.node != log.node { crossed += 1 }
         if let last = observer.last[publication] {
-            next(record, after: last, &observer)
+            next(record, after: last, published, &observer)
         } else {
             begin(record, since, published, &observer)
         }
@@ -83,12 +89,17 @@ struct ObservedRun {
     }
 
     /// Judges a notice that follows another one of the same publication.
-    private mutating func next(_ record: Record, after last: UInt64, _ observer: inout Observer) {
+    private mutating func next(
+        _ record: Record, after last: UInt64, _ published: Publication, _ observer: inout Observer
+    ) {
         guard record.detail > last else {
             fail("came after number \(last)", record)
             return
         }
         let gap = record.detail - last - 1
+        guard published.node == log.node else {
+            return use(gap, record, &observer, "came after number \(last)", missing: last + 1, of: published)
+        }
         guard record.ran == 1 else {
             if gap > 0 || record.extra > 0 { fail("came after number \(last), missed being \(record.extra)", record) }
             return
@@ -97,7 +108,7 @@ struct ObservedRun {
             if gap != record.extra { fail("came after number \(last), missed being \(record.extra)", record) }
             observer.missed -= min(observer.missed, gap)
         } else {
-            use(gap, record, &observer, "came after number \(last)")
+            use(gap, record, &observer, "came after number \(last)", missing: last + 1, of: published)
         }
     }
 
@@ -105,7 +116,8 @@ struct ObservedRun {
     private mutating func begin(
         _ record: Record, _ since: UInt64, _ published: Publication, _ observer: inout Observer
     ) {
-        var expected = published.first(after: since)
+        guard let owedSince = owed(published, since, record.time) else { return }
+        var expected = published.first(after: owedSince)
         if isBesideOther && isFirstSession {
             // Before it took over, the notices went to the other process.
             guard let predecessor else { return }
@@ -115,20 +127,51 @@ struct ObservedRun {
         }
         guard record.detail > expected else { return }
         let gap = record.detail - expected
-        if record.ran == 1 {
-            use(gap, record, &observer, "came first of its publisher, and number \(expected) was for it")
+        if record.ran == 1 || published.node != log.node {
+            use(
+                gap, record, &observer, "came first of its publisher, and number \(expected) was for it",
+                missing: expected, of: published)
         } else {
             fail("came first of its publisher, and number \(expected) was for it", record)
         }
     }
 
-    private mutating func use(_ gap: UInt64, _ record: Record, _ observer: inout Observer, _ what: String) {
+    /// Returns the time after which all broadcasts of a publication are owed, as it is seen at another
+    /// time; nil if it is of a node that isn't connected then.
+    private func owed(_ published: Publication, _ since: UInt64, _ time: UInt64) -> UInt64? {
+        guard published.node != log.node else { return since }
+        return views.connected(log.node, published.node, at: time).map { max($0, since) + Self.settling }
+    }
+
+    /// The nanoseconds that it may take until another node's broker knows of an observation. News
+    /// between nodes may be held up for almost the app's `lost`.
+    static let settling: UInt64 = 8_000_000_000
+
+    private mutating func use(
+        _ gap: UInt64, _ record: Record, _ observer: inout Observer, _ what: String, missing: UInt64,
+        of published: Publication
+    ) {
         if gap > observer.missed {
-            fail("\(what), missed being \(record.extra), \(observer.missed) with those before", record)
+            let time = published.times[Int(missing) - 1]
+            let from = time > delay ? time - delay : 0
+            let isAway = published.node != log.node
+            // After the death of a broker nobody knows the number, so any number will do.
+            let isTold =
+                isAway && observer.missed > 0
+                && views.forgot(log.node, published.node, from: from, to: record.time)
+            if !isTold {
+                fail(
+                    "\(what), missed being \(record.extra), \(observer.missed) with those before", record,
+                    isOfAParting: isOfAParting(published, from, record.time))
+            }
             observer.missed = 0
         } else {
             observer.missed -= gap
         }
+    }
+
+    private func isOfAParting(_ published: Publication, _ from: UInt64, _ to: UInt64) -> Bool {
+        published.node != log.node && views.wereParted(log.node, published.node, from: from, to: to)
     }
 
     /// Whether another process of that role may have broadcast something in between.
@@ -144,18 +187,23 @@ struct ObservedRun {
     /// Checks that everything that was flushed before the last ping has arrived.
     private mutating func drained(_ record: Record) {
         guard let since, !hasSuccessor, !(isBesideOther && isFirstSession) else { return }
+        // At the run's end everything has had its time. A process that ends earlier may have notices
+        // on their way from other nodes.
+        let isAtTheEnd = !log.records.contains { $0.event == .tearDown }
         for key in Observer.Key.all(of: role) {
             let publisher = Role.publisher(ofNews: key.news)
             for (number, publication) in publications where publication.role == publisher {
                 guard let flushedAt = publication.flushedAt, flushedAt < record.detail, publication.flushed > 0,
-                    publication.times[publication.flushed - 1] > since
+                    let owedSince = owed(publication, since, record.time),
+                    publication.times[publication.flushed - 1] > owedSince,
+                    isAtTheEnd || publication.node == log.node || flushedAt + Self.settling < record.detail
                 else { continue }
-                let last = max(observers[key]?.last[number] ?? 0, publication.first(after: since) - 1)
+                let last = max(observers[key]?.last[number] ?? 0, publication.first(after: owedSince) - 1)
                 guard last < publication.flushed else { continue }
                 // The last broadcast of one process may be replaced by the first one of the next
                 // process.
                 let gap = UInt64(publication.flushed) - last
-                if key.keepsLatest, let missed = observers[key]?.missed, missed >= gap {
+                if key.keepsLatest || publication.node != log.node, let missed = observers[key]?.missed, missed >= gap {
                     observers[key]?.missed -= gap
                     observers[key]?.last[number] = UInt64(publication.flushed)
                     continue
@@ -164,17 +212,19 @@ struct ObservedRun {
                     (
                         "\(role.name): \(key.text) of process \(number >> 32), session \(number & 0xFFFF_FFFF): number "
                             + "\(last) was the last one to come, and \(publication.flushed) were sent before",
-                        record.time
+                        record.time,
+                        isOfAParting(publication, last > 0 ? publication.times[Int(last) - 1] : since, record.time)
                     ))
             }
         }
     }
 
-    private mutating func fail(_ what: String, _ record: Record) {
+    private mutating func fail(_ what: String, _ record: Record, isOfAParting: Bool = false) {
         findings.append(
             (
                 "\(role.name): \(Observer.Key(record).text) of process \(record.number >> 32), session "
-                    + "\(record.number & 0xFFFF_FFFF): number \(record.detail) \(what)", record.time
+                    + "\(record.number & 0xFFFF_FFFF): number \(record.detail) \(what)", record.time,
+                isOfAParting
             ))
     }
 }

@@ -3,6 +3,8 @@ internal import FaultRecord
 /// The broadcasts of a process in one of its sessions.
 struct Publication {
     var role: UInt8
+    /// The node on which it was made.
+    var node: UInt8 = 0
     /// The time of each broadcast. The first one has the number 1.
     var times: [UInt64] = []
     /// The time at which the broker was known to have the first `flushed` broadcasts.
@@ -36,7 +38,7 @@ struct Publication {
                 case .session: session = record.number
                 case .published:
                     let key = UInt64(log.process) << 32 | record.number
-                    all[key, default: Publication(role: log.role)].times.append(record.time)
+                    all[key, default: Publication(role: log.role, node: log.node)].times.append(record.time)
                 case .refused:
                     all[UInt64(log.process) << 32 | record.number]?.times.removeLast()
                 case .flushed:

@@ -31,10 +31,14 @@ extension RunJudge {
         guard state.answers == 1, state.code != AnswerCode.reply, state.answeredAt < end, let reasons = reasons(state),
             RequestKind(rawValue: state.kind) != .guest, Role.all[Int(log.role)].player != .guest
         else { return }
+        let nodes = nodes(of: state, log)
         let isExplained = faults.contains { fault in
             guard fault.time <= state.answeredAt, let kind = FaultKind(rawValue: fault.kind) else { return false }
             switch kind {
-            case .killBroker, .haltBroker: return fault.time + Self.afterBroker > state.sentAt
+            case .killBroker, .haltBroker:
+                return nodes.contains(fault.code) && fault.time + Self.afterBroker > state.sentAt
+            case .killNode:
+                return nodes.contains(fault.code) && fault.time + fault.number * 1_000_000 + lost > state.sentAt
             case .restartModule where reasons.contains(kind):
                 return fault.detail + 1 == UInt64(state.callee) && fault.time + Self.afterProcess > state.sentAt
             default:
@@ -42,12 +46,31 @@ extension RunJudge {
                     && concerns(Int32(bitPattern: fault.extra), state, log)
             }
         }
-        guard !isExplained, !isOfASecondReplacement(state, log) else { return }
+        guard !isExplained, !isOfASecondReplacement(state, log), !isOfAParting(state, log, nodes) else { return }
         let (kind, code) = (RequestKind(rawValue: state.kind)?.name ?? "?", AnswerCode.name(state.code))
         found(
             .unexplainedFailure,
-            "a request (\(kind)) ended as \(code), and nothing was done to caller, callee or broker",
+            "a request (\(kind)) ended as \(code), and nothing was done to caller, callee or broker"
+                + (nodes.count > 1 ? ", or between their nodes" : ""),
             request: number)
+    }
+
+    /// Returns the nodes that a request involves: its caller's, and those that may have its callee.
+    func nodes(of state: RequestState, _ log: ProcessLog) -> [UInt8] {
+        let callee = Int(state.callee) - 1
+        guard callee >= 0, callee < Role.all.count else { return [log.node] }
+        let callees = placement.callees(of: Role.all[callee], from: log.node)
+        return callees.contains(log.node) ? callees : callees + [log.node]
+    }
+
+    /// Whether the failure comes from two nodes that were parted.
+    private func isOfAParting(_ state: RequestState, _ log: ProcessLog, _ nodes: [UInt8]) -> Bool {
+        nodes.contains { node in
+            node != log.node
+                && partings.explain(
+                    log.node, node, role: UInt8(truncatingIfNeeded: state.callee &- 1), sent: state.sentAt,
+                    answered: state.answeredAt)
+        }
     }
 
     /// Whether the failure comes from a second replacement of a row.

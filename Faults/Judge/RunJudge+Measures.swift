@@ -7,11 +7,11 @@ extension RunJudge {
         for fault in faults {
             switch FaultKind(rawValue: fault.kind) {
             case .killBroker:
-                back = max(back, timeToReturn(fault.time))
-                outage = max(outage, longestSilence(from: fault.time, to: fault.time + 2_000_000_000))
+                back = max(back, timeToReturn(fault))
+                outage = max(outage, longestSilence(fault, from: fault.time, to: fault.time + 2_000_000_000))
             case .handOver:
                 let end = fault.time + fault.number * 1_000_000
-                handOver = max(handOver, longestSilence(from: fault.time - 50_000_000, to: end + 500_000_000))
+                handOver = max(handOver, longestSilence(fault, from: fault.time - 50_000_000, to: end + 500_000_000))
             default: break
             }
         }
@@ -24,23 +24,26 @@ extension RunJudge {
 
     /// Returns the time until the last surviving process has a session again. Processes that
     /// another fault has hit don't count.
-    private func timeToReturn(_ time: UInt64) -> UInt64 {
-        logs.reduce(0) { longest, log in
-            guard Int(log.role) < Role.all.count, Role.all[Int(log.role)].player != .guest,
+    private func timeToReturn(_ fault: Record) -> UInt64 {
+        let time = fault.time
+        return logs.reduce(0) { longest, log in
+            guard log.node == fault.code, Int(log.role) < Role.all.count, Role.all[Int(log.role)].player != .guest,
                 // A process that is still starting isn't notified of the new session.
                 let first = log.records.first(where: { $0.event == .ready || $0.event == .session }), first.time < time,
                 let back = log.records.first(where: { $0.time > time && $0.event == .session })?.time,
-                !faults.contains(where: {
-                    Int32(bitPattern: $0.extra) == log.pid && $0.time + 2_000_000_000 > time && $0.time < back
+                !faults.contains(where: { other in
+                    (Int32(bitPattern: other.extra) == log.pid
+                        || other.kind == FaultKind.killNode.rawValue && other.code == log.node)
+                        && other.time + 2_000_000_000 > time && other.time < back
                 })
             else { return longest }
             return max(longest, back - time)
         }
     }
 
-    /// Returns the longest time in which no process of the app got an answer.
-    private func longestSilence(from: UInt64, to: UInt64) -> UInt64 {
-        var times = logs.flatMap { log in
+    /// Returns the longest time in which no process of the fault's node got an answer.
+    private func longestSilence(_ fault: Record, from: UInt64, to: UInt64) -> UInt64 {
+        var times = logs.filter { $0.node == fault.code }.flatMap { log in
             log.records.filter { $0.event == .answered && $0.time >= from && $0.time <= to }.map(\.time)
         }
         times.append(from)

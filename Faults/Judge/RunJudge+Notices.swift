@@ -30,14 +30,17 @@ extension RunJudge {
                             < log.records.last!.time
                 }
             var run = ObservedRun(
-                log: log, role: role, publications: publications, delay: Self.delay, isBesideOther: isBesideOther,
-                predecessor: predecessor, hasSuccessor: hasSuccessor)
+                log: log, role: role, publications: publications, views: views, delay: Self.delay,
+                isBesideOther: isBesideOther, predecessor: predecessor, hasSuccessor: hasSuccessor)
             run.judge()
             for finding in run.findings {
-                found(.silentGap, finding.text, process: log.process, time: finding.time)
+                found(
+                    finding.isOfAParting ? .gapAfterParting : .silentGap, finding.text, process: log.process,
+                    time: finding.time)
             }
             summarize {
                 $0.notices += run.notices
+                $0.crossedNotices += run.crossed
                 $0.missed += run.missed
             }
             before[log.role] = (log, run.seen)

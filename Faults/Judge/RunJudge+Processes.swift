@@ -19,6 +19,10 @@ extension RunJudge {
         }
     }
 
+    /// The nanoseconds for which a process may have nothing to log. All its requests may wait for
+    /// nodes that are about to be lost.
+    private var quiet: UInt64 { placement.hasNodes ? lost + 3_000_000_000 : 1_000_000_000 }
+
     /// Whether a fault explains what happened to a process at that time.
     private func isExplained(_ log: ProcessLog, at time: UInt64, by kinds: Set<FaultKind>) -> Bool {
         faults.contains { fault in
@@ -26,7 +30,8 @@ extension RunJudge {
                 time - fault.time < Self.aftermath
             else { return false }
             switch kind {
-            case .killBroker: return time - fault.time < Self.afterBroker
+            case .killBroker: return fault.code == log.node && time - fault.time < Self.afterBroker
+            case .killNode: return fault.code == log.node
             case .killLauncher: return true
             case .restartModule: return fault.detail == UInt64(log.role)
             default: return Int32(bitPattern: fault.extra) == log.pid
@@ -39,6 +44,7 @@ extension RunJudge {
     private mutating func judgeSessions(_ log: ProcessLog) {
         let reasons: Set<FaultKind> = [
             .killBroker, .cutConnection, .haltModule, .delayReader, .halfFrame, .killLauncher,
+            .killNode,
         ]
         for record in log.records where isLoss(record) && record.time < end {
             if !isExplained(log, at: record.time, by: reasons) {
@@ -67,8 +73,10 @@ extension RunJudge {
         if ending == nil && last.event == .drained { return }
         if ending == nil, log.records.contains(where: { $0.event == .drained }) { return }
         if ending != nil, Role.all[Int(log.role)].start == .onDemand { return }
-        let reasons: Set<FaultKind> = [.killModule, .haltModule, .delayReader, .restartModule, .killLauncher]
-        if !isExplained(log, at: ending?.time ?? last.time + 1_000_000_000, by: reasons) {
+        let reasons: Set<FaultKind> = [
+            .killModule, .haltModule, .delayReader, .restartModule, .killLauncher, .killNode,
+        ]
+        if !isExplained(log, at: ending?.time ?? last.time + quiet, by: reasons) {
             found(
                 .unexplainedEnd, "a process of \(roleName(log)) has ended, and nothing was done to it",
                 process: log.process, time: last.time)

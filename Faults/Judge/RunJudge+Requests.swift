@@ -52,7 +52,9 @@ extension RunJudge {
     }
 
     private mutating func readCallee(_ log: ProcessLog) {
-        for record in log.records where record.event == .started || record.event == .ended {
+        // The driver's own requests have the number 0.
+        for record in log.records
+        where (record.event == .started || record.event == .ended) && record.number > 0 {
             let number = RequestNumber(record.number)
             guard let states = requests[number.process], number.index < states.count,
                 states[Int(number.index)].sentAt > 0
@@ -81,6 +83,13 @@ extension RunJudge {
                 let number = RequestNumber(process: log.process, index: UInt64(index)).value
                 judge(state, number, isOwed)
                 judgeFailure(state, number, log)
+                if placement.hasNodes, nodes(of: state, log).count > 1 {
+                    let hasFailed = state.answers == 1 && state.code != AnswerCode.reply
+                    summarize {
+                        $0.crossed += 1
+                        $0.crossedFailures += hasFailed ? 1 : 0
+                    }
+                }
             }
         }
     }

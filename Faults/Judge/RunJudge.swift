@@ -35,6 +35,14 @@ public import FaultRecord
 /// - A process that loses its connection before its start is finished isn't notified by
 ///   `resumed`. So its notices count only from the end of its start.
 ///
+/// **Several nodes** (docs/nodes.md)
+/// - A request between two nodes may also fail because they were parted, by a fault of one of them,
+///   of its link, of NATS or of the network (`Partings`). One that its nodes outlive is no reason.
+/// - A broadcast of another node may be missing if a later notice says so (`missed`), under
+///   `keep: all`, too. It is owed to an observer from `settling` after both nodes are connected and
+///   the observer's session has begun, because the other broker must first learn of the observer.
+/// - Handlers of requests from one process to another begin in the order of the requests.
+///
 /// **Processes** (sections 5 and 11, `RunJudge+Processes.swift`)
 /// - No process is set up twice. Each ends only by a fault, by a replacement, or because it is
 ///   idle. The broker's death ends none.
@@ -43,6 +51,11 @@ public struct RunJudge {
     let logs: [ProcessLog]
     let faults: [Record]
     let living: Set<UInt32>
+    let placement: RolePlacement
+    /// The app's `federation.lost`, in nanoseconds.
+    let lost: UInt64
+    let partings: Partings
+    let views: NodeViews
     /// The time of the run's end. What happens after it isn't judged.
     let end: UInt64
     /// The role of each process, by its process id.
@@ -54,12 +67,17 @@ public struct RunJudge {
     /// - Parameters:
     ///   - logs: the logs of all processes of a run. The driver's log has the faults.
     ///   - living: the numbers of the processes that were alive at the end of the run.
-    public init(_ logs: [ProcessLog], living: Set<UInt32> = []) {
+    ///   - placement: the nodes of the app.
+    public init(_ logs: [ProcessLog], living: Set<UInt32> = [], placement: RolePlacement = RolePlacement(nodes: 1)) {
         self.living = living
+        self.placement = placement
+        lost = RolePlacement.lost * 1_000_000
         let driver = Role.index(of: "driver")
         self.logs = logs.filter { $0.role != driver }
         faults = logs.filter { $0.role == driver }.flatMap(\.records).filter { $0.event == .fault }
         roles = Dictionary(logs.map { ($0.pid, $0.role) }, uniquingKeysWith: { $1 })
+        partings = Partings(faults, lost: lost)
+        views = NodeViews(self.logs, faults)
         end = faults.first { $0.kind == FaultKind.killLauncher.rawValue }?.time ?? .max
     }
 
@@ -67,6 +85,7 @@ public struct RunJudge {
     public mutating func judge() -> [Violation] {
         readRequests()
         judgeRequests()
+        judgeOrder()
         judgeNotices()
         judgeProcesses()
         measure()

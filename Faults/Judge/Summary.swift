@@ -12,6 +12,11 @@ public struct Summary: Sendable {
     /// The notices that newer ones replaced, as observers were notified.
     public var missed = 0
     public var processes = 0
+    /// The requests and the notices that crossed from one node to another, and the requests among
+    /// them that failed.
+    public var crossed = 0
+    public var crossedNotices = 0
+    public var crossedFailures = 0
     /// The number of faults by `FaultKind`.
     public var faults: [UInt8: Int] = [:]
     /// The longest time from a request to its answer, in nanoseconds.

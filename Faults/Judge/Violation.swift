@@ -12,6 +12,11 @@ public struct Violation: Sendable {
         /// A notice is missing, came again or came out of order, and the observer was not
         /// notified.
         case silentGap = "silent gaps"
+        /// A notice of another node is missing since two nodes were parted, and the observer was not
+        /// notified.
+        case gapAfterParting = "gaps after a lost node"
+        /// A handler began before that of an earlier request.
+        case outOfOrder = "out of order"
         /// A request failed, and no fault hit anything that it involves.
         case unexplainedFailure = "unexplained failures"
         /// A process or a session ended without a reason.

@@ -36,6 +36,8 @@ extension Worker {
             handled(delivery.body) { _ in }
         }
         exports.event("bell.rings") { _ in }
+        exports.event("app.nodeLost") { [self] event in note(.nodeLost, event) }
+        exports.event("app.nodeBack") { [self] event in note(.nodeBack, event) }
         if role.hasInstances { exportInstances(&exports) }
         exportContracts(&exports)
         for name in role.keepsAll { observe(name, .all, &exports) }
@@ -111,6 +113,13 @@ extension Worker {
     }
 
     // MARK: Logging
+
+    private func note(_ what: Record.Event, _ event: Call) {
+        guard let name = (try? event.params)?["node"]?.string, let node = member.placement.node(named: name) else {
+            return
+        }
+        log.write(Record(what, kind: node))
+    }
 
     private func handled<Result>(_ body: [UInt8], _ work: (UInt64) throws -> Result) rethrows -> Result {
         try handled(Digits.first(in: body), work)

@@ -14,6 +14,7 @@ extension Worker {
     private static let owners = modules.filter(\.hasInstances)
 
     func makeLoad() async {
+        while board.phase == .start { try? await sleep(milliseconds: 20) }
         while isLoading {
             await request(generator.pick(weighted: Self.weights))
             try? await sleep(milliseconds: generator.number(0...Self.longestPause))
@@ -52,22 +53,22 @@ extension Worker {
                     Digits.first(in: try await bus.call("Guest/echo", bytes: reply(number), deadline: .seconds(2))),
                     number)
             case .typed:
-                .of(try await bus.call(PressContract.Press(number: number), deadline: Self.patience).number, number)
+                .of(try await bus.call(PressContract.Press(number: number), deadline: patience).number, number)
             case .typedAsync:
-                .of(try await bus.call(MillContract.Grind(number: number), deadline: Self.patience).number, number)
+                .of(try await bus.call(MillContract.Grind(number: number), deadline: patience).number, number)
             case .adapted:
-                .of(try await bus.call(NotePress.Stamp(stampNumber: number), deadline: Self.patience).stamped, number)
+                .of(try await bus.call(NotePress.Stamp(stampNumber: number), deadline: patience).stamped, number)
             case .store:
-                .of(try await bus.call(StoreContract.Put(number: number), deadline: Self.patience).number, number)
+                .of(try await bus.call(StoreContract.Put(number: number), deadline: patience).number, number)
             case .open:
                 .of(
                     Int64(number)
                         == (try await bus.open(
-                            "faults://\(target.name.lowercased())/do/\(number)", deadline: Self.patience))["n"]?.integer
+                            "faults://\(target.name.lowercased())/do/\(number)", deadline: patience))["n"]?.integer
                 )
             case .stream: try await stream(target, number)
             case .report: try await report(target, number)
-            case .bus: .of((try await bus.call("bus/levels", deadline: Self.patience))["levels"] != nil)
+            case .bus: .of((try await bus.call("bus/levels", deadline: patience))["levels"] != nil)
             case .event: .of(try await bus.emit("bell.rings", deadline: .seconds(1)).answer)
             case .create, .instance, .release: .wrong
             }
@@ -89,12 +90,13 @@ extension Worker {
         }
     }
 
-    static let patience = Duration.seconds(3)
+    private var patience: Duration { member.patience }
 
     private func echo(
-        _ target: Role, _ action: String, _ number: UInt64, size: Int = 0, deadline: Duration = patience
+        _ target: Role, _ action: String, _ number: UInt64, size: Int = 0, deadline: Duration? = nil
     ) async throws -> Outcome {
-        let answer = try await bus.call("\(target.name)/\(action)", bytes: reply(number, size), deadline: deadline)
+        let answer = try await bus.call(
+            "\(target.name)/\(action)", bytes: reply(number, size), deadline: deadline ?? patience)
         return .of(Digits.first(in: answer), number)
     }
 
@@ -102,7 +104,7 @@ extension Worker {
         let leavesAt = generator.number(0...3) == 0 ? Int64(generator.number(1...19)) : 0
         var index: Int64 = 0
         let params: JSON = ["n": .integer(Int64(number))]
-        for try await element in try bus.stream("\(target.name)/count", params, deadline: Self.patience) {
+        for try await element in try bus.stream("\(target.name)/count", params, deadline: patience) {
             index += 1
             guard element["n"]?.integer == Int64(number), element["i"]?.integer == index else { return .wrong }
             if index == leavesAt { return .gaveUp }
@@ -112,7 +114,7 @@ extension Worker {
 
     private func report(_ target: Role, _ number: UInt64) async throws -> Outcome {
         let observers = try await bus.report(
-            "note", ["n": .integer(Int64(number))], to: target.name, deadline: Self.patience)
+            "note", ["n": .integer(Int64(number))], to: target.name, deadline: patience)
         return .reply(UInt32(observers))
     }
 
@@ -128,17 +130,19 @@ extension Worker {
 
     /// Creates an instance, calls it three times, and releases it.
     private func instance() async {
-        let owner = generator.pick(Self.owners)
+        // An instance can be used on its owner's node only.
+        let near = Self.owners.filter { member.placement.homes(of: $0).contains(member.node) }
+        let owner = generator.pick(near)
         var instance: Instance?
         await made(.create, of: owner, for: 0) { [self] _ in
-            instance = try await bus.create(owner.instances, deadline: Self.patience)
+            instance = try await bus.create(owner.instances, deadline: patience)
             return .reply(1)
         }
         guard let instance else { return }
         for _ in 0..<3 {
             await made(.instance, of: owner, for: 0) { number in
                 let answer = try await instance.call(
-                    "add", ["n": .integer(Int64(number))], deadline: Self.patience)
+                    "add", ["n": .integer(Int64(number))], deadline: patience)
                 return .of(answer["n"]?.integer == Int64(number))
             }
         }

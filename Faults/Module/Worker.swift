@@ -10,6 +10,7 @@ final class Worker: Module {
 
     let bus: Bus
     let role: Role
+    let member: Membership
     let log: RecordLog
     let board: Board
     let place: Board.Place
@@ -27,22 +28,20 @@ final class Worker: Module {
     private var isEnding = false
 
     init(bus: Bus) throws {
-        guard let folder = getenv("FAULTS_FOLDER").map({ String(cString: $0) }), let role = Role.named(bus.module),
-            let index = Role.index(of: bus.module)
-        else { throw RecordError("\(bus.module) is no role of the fault run, or FAULTS_FOLDER isn't set") }
+        guard let role = Role.named(bus.module), let index = Role.index(of: bus.module) else {
+            throw RecordError("\(bus.module) is no role of the fault run")
+        }
         // If a limit on file sizes stands in for the store's disk, a failed write should return
         // an error.
         signal(SIGXFSZ, SIG_IGN)
         self.bus = bus
         self.role = role
-        log = try RecordLog(folder: folder + "/logs", role: index)
-        board = try Board(path: folder + "/board")
+        member = try Membership()
+        log = try member.log(role: index)
+        board = try member.board(log)
         place = board.place(log.process)
-        place.role = index
-        place.pid = getpid()
-        store = StoreFile(path: folder + "/disk/store")
-        let seed = getenv("FAULTS_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
-        generator = Generator(seed &* 1_000_003 &+ UInt64(log.process))
+        store = StoreFile(path: member.folder + "/disk/store")
+        generator = member.generator(log)
     }
 
     func register(_ exports: inout Exports) { export(&exports) }
@@ -85,7 +84,9 @@ final class Worker: Module {
                 usleep(UInt32(truncatingIfNeeded: order) &* 1_000)
             }
             let phase = board.phase
-            guard phase != .load, !isEnding, open == 0, place.done < phase.rawValue else { continue }
+            guard phase.rawValue > Board.Phase.load.rawValue, !isEnding, open == 0, place.done < phase.rawValue else {
+                continue
+            }
             let before = session
             let sentAt = Record.now
             guard (try? await bus.call("bus/ping", deadline: .seconds(2))) != nil, before == session else { continue }

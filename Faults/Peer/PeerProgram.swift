@@ -8,14 +8,12 @@ enum PeerProgram {
     static func main() {
         do {
             let name = variable("STRATA_MODULE") ?? CommandLine.arguments.dropFirst().first ?? ""
-            guard let role = Role.named(name), let index = Role.index(of: name), let folder = variable("FAULTS_FOLDER"),
-                let socket = variable("STRATA_SOCKET")
-            else { throw RecordError("\(name) is no role, or FAULTS_FOLDER or STRATA_SOCKET isn't set") }
-            let log = try RecordLog(folder: folder + "/logs", role: index)
-            let seed = variable("FAULTS_SEED").flatMap { UInt64($0) } ?? 1
-            let worker = RawWorker(
-                role, log, try Board(path: folder + "/board"), socket: socket, token: variable("STRATA_TOKEN"),
-                lifeline: variable("STRATA_LIFELINE").flatMap { Int32($0) } ?? -1, seed: seed)
+            guard let role = Role.named(name), let index = Role.index(of: name), let socket = variable("STRATA_SOCKET")
+            else { throw RecordError("\(name) is no role, or STRATA_SOCKET isn't set") }
+            let member = try Membership()
+            let worker = try RawWorker(
+                role, try member.log(role: index), member, socket: socket, token: variable("STRATA_TOKEN"),
+                lifeline: variable("STRATA_LIFELINE").flatMap { Int32($0) } ?? -1)
             try worker.run()
         } catch {
             print("\(error)")

@@ -16,13 +16,13 @@ extension RawWorker {
         guard open.count < Self.mostOpen else { return }
         made += 1
         let kind = generator.pick(weighted: Self.weights)
-        let target = generator.pick(kind == .onDemand ? Self.wanted : Self.callees).name
+        let target = generator.pick((kind == .onDemand ? Self.wanted : Self.callees).filter(mayCall)).name
         let id = made
         let number = RequestNumber(process: log.process, index: id).value
         let callee = UInt32(Role.index(of: target) ?? 0) + 1
         log.write(Record(.sent, kind: kind.rawValue, extra: callee, number: number))
         open.insert(id)
-        let deadline = kind == .hurried ? generator.number(1...30) : 3_000
+        let deadline = kind == .hurried ? generator.number(1...30) : Int(member.patience.components.seconds) * 1_000
         let members: JSON = ["deadline": .integer(Int64(deadline))]
         guard kind != .open else {
             try peer.open("faults://\(target.lowercased())/do/\(number)", members, id: id)
@@ -39,5 +39,10 @@ extension RawWorker {
             }
         try peer.call("\(target)/\(action)", ["n": .integer(Int64(number))], members, id: id)
         if kind == .cancelled { try peer.cancel(id) }
+    }
+
+    /// Whether a role can be called. Guests use the modules of their own node only.
+    private func mayCall(_ target: Role) -> Bool {
+        role.player != .guest || member.placement.homes(of: target).contains(member.node)
     }
 }

@@ -8,6 +8,7 @@ internal import StrataTesting
 final class RawWorker {
     let role: Role
     let log: RecordLog
+    let member: Membership
     let place: Board.Place
     let board: Board
     private let socket: String
@@ -33,18 +34,17 @@ final class RawWorker {
     static let pings: UInt64 = 1 << 40
 
     init(
-        _ role: Role, _ log: RecordLog, _ board: Board, socket: String, token: String?, lifeline: Int32, seed: UInt64
-    ) {
+        _ role: Role, _ log: RecordLog, _ member: Membership, socket: String, token: String?, lifeline: Int32
+    ) throws {
         self.role = role
         self.log = log
-        self.board = board
+        self.member = member
+        board = try member.board(log)
         self.socket = socket
         self.token = token
         self.lifeline = lifeline
-        generator = Generator(seed &* 1_000_003 &+ UInt64(log.process))
+        generator = member.generator(log)
         place = board.place(log.process)
-        place.role = log.role
-        place.pid = getpid()
         if lifeline >= 0 { _ = fcntl(lifeline, F_SETFL, O_NONBLOCK) }
     }
 

@@ -7,6 +7,8 @@ public struct PlannedFault: Equatable {
     public var kind: FaultKind
     /// The role that it hits; empty if its kind determines that.
     public var role = ""
+    /// The node that it hits, unless its kind or its role determines that.
+    public var node = 0
     /// How long it lasts, in milliseconds.
     public var milliseconds = 0
 

@@ -5,6 +5,8 @@ internal import Glibc
 public final class Board: Sendable {
     /// The progress of the run.
     public enum Phase: UInt64, Sendable {
+        /// The nodes of the app find each other; no requests.
+        case start
         case load
         /// No new requests. A process without open requests flushes, and reports that.
         case stop
@@ -68,5 +70,10 @@ public final class Board: Sendable {
             nonmutating set { words[4] = newValue }
         }
         public static let cut: UInt64 = 1 << 32
+        /// The index of its node.
+        public var node: UInt8 {
+            get { UInt8(truncatingIfNeeded: words[5]) }
+            nonmutating set { words[5] = UInt64(newValue) }
+        }
     }
 }

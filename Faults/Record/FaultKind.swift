@@ -13,6 +13,14 @@ public enum FaultKind: UInt8, CaseIterable, Sendable {
     case fillDisk
     case guestComes, guestGoes
     case killLauncher
+    // Only in an app of several nodes.
+    case killLink, haltLink, killServer, haltServer
+    /// The network between a node and the NATS server passes nothing for a while.
+    case cutCable
+    /// A node's processes are killed, and it starts again some time later.
+    case killNode
+    /// A row has other URLs on one node for a while.
+    case changeRow
 
     public var name: String {
         switch self {
@@ -30,6 +38,13 @@ public enum FaultKind: UInt8, CaseIterable, Sendable {
         case .guestComes: "guest came"
         case .guestGoes: "guest went"
         case .killLauncher: "launcher killed"
+        case .killLink: "link killed"
+        case .haltLink: "link halted"
+        case .killServer: "NATS killed"
+        case .haltServer: "NATS halted"
+        case .cutCable: "cable cut"
+        case .killNode: "node killed"
+        case .changeRow: "row differs"
         }
     }
 }

@@ -5,12 +5,15 @@ public struct ProcessLog: Sendable {
     public var process: UInt32
     public var role: UInt8
     public var pid: Int32
+    /// The node on which it ran.
+    public var node: UInt8
     public var records: [Record]
 
-    public init(process: UInt32, role: UInt8, pid: Int32, _ records: [Record]) {
+    public init(process: UInt32, role: UInt8, pid: Int32, node: UInt8 = 0, _ records: [Record]) {
         self.process = process
         self.role = role
         self.pid = pid
+        self.node = node
         self.records = records
     }
 
@@ -44,6 +47,7 @@ public struct ProcessLog: Sendable {
         let end = all.dropFirst().firstIndex { $0.eventNumber == 0 } ?? all.endIndex
         truncate(path, end * MemoryLayout<Record>.size)
         return ProcessLog(
-            process: number, role: all[0].kind, pid: Int32(bitPattern: all[0].extra), Array(all[1..<end]))
+            process: number, role: all[0].kind, pid: Int32(bitPattern: all[0].extra), node: all[0].code,
+            Array(all[1..<end]))
     }
 }

@@ -45,9 +45,11 @@ public struct Record: Sendable, Equatable {
         /// A peer without the runtime has lost or ended its session. `extra` is 1 for a loss,
         /// else 0.
         case closed
-        /// A fault was done: `kind` is which. `extra` is a process id, `number` the milliseconds
-        /// that it took, `detail` its result.
+        /// A fault was done: `kind` is which, and `code` the node that it hit. `extra` is a process
+        /// id, `number` the milliseconds that it took, `detail` its result.
         case fault
+        /// The bus has emitted that the node `kind` was lost, or is connected.
+        case nodeLost, nodeBack
     }
 
     /// The time by the machine's monotonic clock, in nanoseconds.

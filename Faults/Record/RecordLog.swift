@@ -21,8 +21,8 @@ public final class RecordLog {
     /// The most chunks, 512 MiB in all. A process that writes more ends.
     private static let mostPieces = 256
 
-    /// Begins the log of this process in a folder.
-    public init(folder: String, role: UInt8) throws(RecordError) {
+    /// Begins the log of this process, which runs on a node, in a folder.
+    public init(folder: String, role: UInt8, node: UInt8) throws(RecordError) {
         var number: UInt32 = 0
         var file: Int32 = -1
         repeat {
@@ -40,7 +40,7 @@ public final class RecordLog {
         descriptor = file
         piece = try Self.map(file, 0)
         // The first record is not an event: it names the log's process.
-        piece[0] = Record(.session, kind: role, extra: UInt32(getpid()), number: UInt64(number))
+        piece[0] = Record(.session, kind: role, code: node, extra: UInt32(getpid()), number: UInt64(number))
         used = 1
     }
 

@@ -4,6 +4,14 @@ public struct Role: Sendable {
         case eager, async, onDemand = "on-demand"
     }
 
+    /// The nodes on which it has a process, by their index. See `RolePlacement`.
+    public enum Home: Sendable {
+        case one(Int)
+        case some([Int])
+        /// One process on each node, which serves that node alone.
+        case all
+    }
+
     /// The program that plays it.
     public enum Player: Sendable {
         case runtime, raw
@@ -27,6 +35,7 @@ public struct Role: Sendable {
     public var keepsAll: [String] = []
     public var keepsLatest: [String] = []
     public var hasInstances = false
+    public var home = Home.all
 
     init(_ name: String, _ rank: Int, _ set: (inout Role) -> Void = { _ in }) {
         self.name = name
@@ -49,74 +58,98 @@ extension Role {
 
     /// All roles. A role's index here is its number in the logs.
     public static let all: [Role] = [
-        Role("Store", 0) { $0.broadcasts = 40 },
+        Role("Store", 0) {
+            $0.home = .one(0)
+            $0.broadcasts = 40
+        },
         Role("Clock", 0) {
+            $0.home = .one(1)
             $0.restart = "always"
             $0.broadcasts = 300
         },
         Role("Depot", 0) {
+            $0.home = .one(2)
             $0.overlaps = true
             $0.broadcasts = 150
             $0.bytes = 4_096
         },
         Role("Guard", 0),
         Role("Ledger", 0) {
+            $0.home = .one(1)
             $0.start = .async
             $0.broadcasts = 20
         },
         Role("Cellar", 0) {
+            $0.home = .one(2)
             $0.start = .onDemand
             $0.idle = "400ms"
         },
         Role("Mill", 1) {
+            $0.home = .one(0)
             $0.overlaps = true
             $0.broadcasts = 100
             $0.keepsAll = ["Clock"]
         },
         Role("Press", 1) {
+            $0.home = .one(2)
             $0.broadcasts = 60
             $0.keepsLatest = ["Clock", "Depot"]
         },
         Role("Loom", 1) {
+            $0.home = .one(1)
             $0.ping = "700ms"
             $0.keepsAll = ["Depot"]
         },
         Role("Kiln", 1) {
+            $0.home = .one(1)
             $0.start = .onDemand
             $0.idle = "300ms"
             $0.keepsAll = ["Store"]
         },
         Role("Forge", 1) {
+            $0.home = .some([0, 1])
             $0.start = .async
             $0.restart = "always"
         },
         Role("Cart", 1) { $0.hasInstances = true },
         Role("Wheel", 1) {
+            $0.home = .one(1)
             $0.overlaps = true
             $0.hasInstances = true
             $0.keepsLatest = ["Ledger"]
         },
-        Role("Shop", 2) { $0.keepsAll = ["Mill", adapter] },
+        Role("Shop", 2) {
+            $0.home = .one(2)
+            $0.keepsAll = ["Mill", adapter]
+        },
         Role("Desk", 2) {
+            $0.home = .one(0)
             $0.overlaps = true
             $0.keepsAll = ["Depot", "Mill", "Clock"]
             $0.keepsLatest = ["Press"]
         },
-        Role("Bell", 2) { $0.keepsAll = ["Store", "Clock", "Depot", "Ledger", "Mill", "Press"] },
+        Role("Bell", 2) {
+            $0.home = .one(1)
+            $0.keepsAll = ["Store", "Clock", "Depot", "Ledger", "Mill", "Press"]
+        },
         Role("Gate", 2) {
+            $0.home = .one(2)
             $0.ping = "700ms"
             $0.keepsLatest = ["Store", "Clock", "Depot", "Ledger", "Mill", "Press"]
         },
         Role("Yard", 2) {
+            $0.home = .one(0)
             $0.start = .onDemand
             $0.keepsAll = ["Press"]
         },
         Role("Cutter", 2) {
+            $0.home = .one(1)
             $0.player = .raw
             $0.restart = "always"
             $0.keepsAll = ["Mill"]
         },
         Role("Late", 2) {
+            $0.home = .one(2)
             $0.player = .raw
             $0.keepsAll = ["Depot", "Clock"]
             $0.keepsLatest = ["Mill"]

@@ -1,8 +1,10 @@
 #include "fault_system.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,13 +18,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-pid_t fault_launch(const char *const *words, const char *const *environment, int output) {
+pid_t fault_launch(const char *const *words, const char *const *environment, int output, int network) {
     pid_t parent = getpid(), child = fork();
     if (child != 0) return child < 0 ? -errno : child;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     // The parent may have ended before prctl took effect.
     if (getppid() != parent) _exit(127);
     setsid();
+    if (network >= 0 && setns(network, CLONE_NEWNET) < 0) _exit(126);
     int null = open("/dev/null", O_RDONLY);
     dup2(null, 0);
     dup2(output, 1);
@@ -78,6 +81,29 @@ int fault_listens(const char *path) {
     int status = connect(fd, (struct sockaddr *)&address, sizeof address);
     close(fd);
     return status == 0;
+}
+
+int fault_network(void) {
+    int own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    if (own < 0) return -errno;
+    int made = -1;
+    if (unshare(CLONE_NEWNET) == 0) made = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    int code = errno;
+    // A process in the wrong network can't do anything of what follows.
+    if (setns(own, CLONE_NEWNET) < 0) abort();
+    close(own);
+    return made < 0 ? -code : made;
+}
+
+int fault_free_port(void) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int status = bind(fd, (struct sockaddr *)&address, sizeof address);
+    if (status == 0) status = getsockname(fd, (struct sockaddr *)&address, &size);
+    int port = status < 0 ? -errno : ntohs(address.sin_port);
+    close(fd);
+    return port;
 }
 
 void fault_end_private_disk(const char *path) { umount2(path, MNT_DETACH); }

@@ -3,13 +3,19 @@ import FaultRecord
 
 /// A run whose records are made up, and the judge's findings about it.
 struct MadeUpRun {
+    private let placement: RolePlacement
     private var logs: [ProcessLog] = []
     private var clock: UInt64 = 1_000_000_000
 
-    /// Adds a process, and returns its number, from 1.
+    init(placement: RolePlacement = RolePlacement(nodes: 1)) { self.placement = placement }
+
+    /// Adds a process on the first home of its role, and returns its number, from 1.
     mutating func process(_ role: String) -> UInt32 {
         let number = UInt32(logs.count + 1)
-        logs.append(ProcessLog(process: number, role: Role.index(of: role) ?? .max, pid: Int32(number) + 100, []))
+        let node = Role.named(role).map { placement.homes(of: $0)[0] } ?? 0
+        logs.append(
+            ProcessLog(
+                process: number, role: Role.index(of: role) ?? .max, pid: Int32(number) + 100, node: node, []))
         return number
     }
 
@@ -26,7 +32,7 @@ struct MadeUpRun {
     mutating func pass(milliseconds: UInt64) { clock += milliseconds * 1_000_000 }
 
     func judged(living: Set<UInt32> = []) -> [Violation] {
-        var judge = RunJudge(logs, living: living)
+        var judge = RunJudge(logs, living: living, placement: placement)
         return judge.judge()
     }
 
@@ -63,7 +69,9 @@ extension Record {
             number: UInt64(process) << 32 | session, detail: number)
     }
 
-    static func fault(_ kind: FaultKind, pid: UInt32 = 0, detail: UInt64 = 0) -> Record {
-        Record(.fault, kind: kind.rawValue, extra: pid, detail: detail)
+    static func fault(
+        _ kind: FaultKind, on node: UInt8 = 0, pid: UInt32 = 0, milliseconds: UInt64 = 0, detail: UInt64 = 0
+    ) -> Record {
+        Record(.fault, kind: kind.rawValue, code: node, extra: pid, number: milliseconds, detail: detail)
     }
 }

@@ -11,6 +11,30 @@ import Testing
         #expect(Set(one.map(\.text)).intersection(next.map(\.text)).count < one.count / 4)
     }
 
+    @Test func faultsBetweenNodesRestInBetweenAndAreClearlyShorterOrLongerThanLost() {
+        let silent: Set<FaultKind> = [.haltLink, .killServer, .haltServer, .cutCable]
+        for seed in 1...20 as ClosedRange<UInt64> {
+            let plan = Plan(seed: seed, seconds: 120, nodes: 3, hasCables: true).faults
+            #expect(plan.allSatisfy { $0.node < 3 })
+            let faults = plan.filter { silent.union([.killLink, .killNode, .changeRow]).contains($0.kind) }
+            #expect(faults.count > 5)
+            for (one, next) in zip(faults, faults.dropFirst()) {
+                #expect(next.at - one.at - one.milliseconds >= 3_000)
+            }
+            for fault in faults where silent.contains(fault.kind) {
+                #expect(fault.milliseconds <= 3_000 || fault.milliseconds > Int(RolePlacement.lost))
+            }
+            let without = Plan(seed: seed, seconds: 120, nodes: 3).faults
+            #expect(!without.contains { $0.kind == .cutCable })
+        }
+    }
+
+    @Test func anAppOfOneMachineHasNoFaultsBetweenNodes() {
+        let kinds = Set(Plan(seed: 7, seconds: 120).faults.map(\.kind))
+        #expect(
+            kinds.isDisjoint(with: [.killLink, .haltLink, .killServer, .haltServer, .cutCable, .killNode, .changeRow]))
+    }
+
     @Test func aRunOf30SecondsHasAllKindsInOrderOfTime() {
         for seed in 1...20 as ClosedRange<UInt64> {
             let faults = Plan(seed: seed, seconds: 30).faults

@@ -2,9 +2,16 @@
 #include <sys/types.h>
 
 // Starts a program in a session of its own. `environment` is its whole environment, and `output`
-// is its standard output and error. The kernel kills it when this process ends. Returns its id,
-// or a negative errno.
-pid_t fault_launch(const char *const *words, const char *const *environment, int output);
+// is its standard output and error. `network` is its network, from `fault_network`, or -1 for this
+// process's. The kernel kills it when this process ends. Returns its id, or a negative errno.
+pid_t fault_launch(const char *const *words, const char *const *environment, int output, int network);
+
+// Makes a network namespace. It ends when its descriptor is closed and no process is in it. Returns
+// the descriptor, or a negative errno.
+int fault_network(void);
+
+// Returns a port of 127.0.0.1 that is free at the moment, or a negative errno.
+int fault_free_port(void);
 
 // Makes this process the parent of orphaned descendants. Returns 0, or a negative errno.
 int fault_adopt_orphans(void);

@@ -164,6 +164,20 @@ struct AwayRowTests {
         }
     }
 
+    /// What a node is told when it connects is what is so, not what has changed since the program began.
+    @Test func replacedBrokerTellsNodesWhatWasReadyAndObservedBefore() throws {
+        try TestBus.run(table(), executable: try BuiltExecutable.path("strata-broker")) { bus in
+            let notes = try bus.provider("Notes", "Notes", ["observes": [["name": "changed"]]])
+            try bus.operator().asked("bus/handOver")
+            let link = try TestNodes.link(of: bus)
+            let tokyo = try TestNodes.line(to: "tokyo", of: bus)
+            let told = try tokyo.expect(["kind": "node"]).json
+            #expect(told["ready"] == ["Notes"])
+            #expect(told["observes"] == ["changed": 2])
+            withExtendedLifetime((notes, link)) {}
+        }
+    }
+
     @Test(.promise("M.149")) func rowThatMovesAwayIsUnreachableOnceItsSessionHasEnded() throws {
         let before = table()
         try MemoryBus.run(before) { bus in
