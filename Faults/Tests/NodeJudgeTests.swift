@@ -82,7 +82,9 @@ import Testing
         var run = MadeUpRun(placement: Self.three)
         let (shop, mill, driver) = (run.process("Shop"), run.process("Mill"), run.process("driver"))
         run.wrote(driver, .fault(.killLink, on: 0))
-        run.wrote(shop, .sent(shop, 1))
+        var sent = Record.sent(shop, 1)
+        sent.extra = UInt32(Role.index(of: "Mill") ?? 0) + 1
+        run.wrote(shop, sent)
         run.wrote(mill, .of(.started, shop, 1), .of(.ended, shop, 1), Record(.drained))
         run.wrote(shop, .answered(shop, 1, "died", .no), Record(.drained))
         #expect(run.found() == [.wrongVerdict])

@@ -15,7 +15,7 @@ extension BusCore {
                 "operates": .bool(mayOperate(node.name)),
                 "since": state.since == 0 ? .null : .integer(state.since),
                 "reason": state.why.json,
-                "rttMicroseconds": view.flatMap { $0.roundTrip == 0 ? nil : $0.roundTrip.json },
+                "rttMicroseconds": view.map(\.roundTrip).flatMap { $0 > 0 ? $0 : nil }?.json,
                 "unackedBytes": view?.unacknowledged.json, "resentBytes": view?.resent.json, "gaps": view?.gaps.json,
                 "sessions": view?.sessions.json, "open": JSON(node.peers.reduce(0) { $0 + $1.servedCount }),
                 "queued": JSON(node.connection?.outbox.pending ?? 0),

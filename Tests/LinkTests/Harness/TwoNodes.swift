@@ -108,6 +108,19 @@ final class TwoNodes {
         return try LinkProcess(loop, ["--configuration", "3"], configuration: json.encoded())
     }
 
+    /// Makes berlin's link publish 1 MiB to tokyo that belongs to no session, as far as libnats has room. A session has
+    /// less under way than the sockets take.
+    func flood(_ link: Link) {
+        let (pieces, noResponders) = (
+            NATSSubject(app: "moments", to: "tokyo", from: "berlin", .pieces),
+            NATSSubject(app: "moments", to: "tokyo", from: "berlin", .noResponders)
+        )
+        let piece = [UInt8](repeating: 7, count: 64 << 10)
+        for _ in 0..<16 where link.carrierHasRoom {
+            piece.withUnsafeBytes { link.publish(pieces, reply: noResponders, $0) }
+        }
+    }
+
     /// Starts both links, and waits until both brokers have the other node's stream.
     func bringUp() throws {
         for node in 0...1 { try start(node) }
