@@ -122,6 +122,8 @@ struct Resumption {
     private func resume(_ state: ModuleState) throws(StateError) {
         let module = try module(state.number)
         module.resume(state, peer: state.peer == 0 ? nil : try peer(state.peer))
+        // Nodes that connect to this program are told what is ready, not only what changes from now on.
+        bus.noteForNodes(module)
         bus.updateMailbox(module)
         try module.mailbox.resume(state.mailbox, payloads)
         for notice in module.mailbox.held { bus.mailboxes.holds(notice) }
