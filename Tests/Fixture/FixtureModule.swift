@@ -47,12 +47,12 @@ final class FixtureModule: Module {
         }
         // Continues until another process takes over.
         exports.stream("\(interface)/ticks") { [self] _ in
-            AsyncThrowingStream { @ModuleActor [self] () -> JSON? in
+            // The stream's closure holds it until the stream ends, in whatever state.
+            let end = SaidAtTheEnd(line: "ticks end")
+            return AsyncThrowingStream { @ModuleActor [self] () -> JSON? in
+                defer { withExtendedLifetime(end) {} }
                 if isRetiring { throw ModuleError(.replaced, "this process ends: ask again") }
-                do { try await Strata.sleep(milliseconds: 1) } catch {
-                    print("ticks end")
-                    throw error
-                }
+                try await Strata.sleep(milliseconds: 1)
                 return true
             }
         }
@@ -162,3 +162,12 @@ final class FixtureModule: Module {
 }
 
 private func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+/// A line that is printed when nobody holds it any longer.
+private final class SaidAtTheEnd: Sendable {
+    private let line: String
+
+    init(line: String) { self.line = line }
+
+    deinit { print(line) }
+}

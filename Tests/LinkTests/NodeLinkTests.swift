@@ -55,7 +55,10 @@ import Testing
             #expect(last()?["state"] == "up" && last()?["sessions"] == 1 && last()?["why"] == "")
             nodes.links[1]?.shutDown()
             #expect(nodes.loop.run(until: { last()?["state"] == "lost" }))
-            #expect(last()?["why"] == "its link ended the session: shutting-down" && last()?["unackedBytes"] == 0)
+            #expect(nodes.lines[0].last == "tokyo is lost: its link ended the session: shutting-down")
+            // The next hello finds nobody, perhaps before the first of these views is due.
+            #expect(nodes.loop.run(until: { last()?["why"]?.string?.contains("no link listens") == true }))
+            #expect(last()?["unackedBytes"] == 0)
         }
     }
 

@@ -106,7 +106,7 @@ struct OtherAppsTests {
         try hand.credit(id, 2)
         for _ in 1...2 { try hand.expect(part, body: true) }
         #expect(!catalog.said("ticks end"))
-        // With credit left, the stream is cancelled while it makes an element, not while it waits.
+        // With credit left, the stream is cancelled while it runs.
         try hand.credit(id, 1_000_000)
         try hand.cancel(id)
         try hand.expectError(to: id, "cancelled", ran: "maybe")
