@@ -141,8 +141,10 @@ extension BusCore {
         // During a fan-out the frame is put back, and comes again.
         if work.fanOut == nil {
             let missed = UInt64(max(0, header.missed))
-            sender.remoteNode.received.received(header.name, 1 + missed)
-            if missed > 0 { noteMissed(Array(header.name), missed, from: sender.rank) }
+            let node = sender.remoteNode
+            if header.members.contains(.subscription) { node.knows(subscription: UInt64(max(0, header.subscription))) }
+            node.received.received(header.name, 1 + missed)
+            if missed > 0 { noteMissed(Array(header.name), missed, of: node, from: sender.rank) }
         }
         if monitors.isOn {
             handleMonitored(header, frame, of: sender)

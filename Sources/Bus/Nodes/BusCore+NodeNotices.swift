@@ -27,11 +27,15 @@ extension BusCore {
                     level: level, via: "broadcast", trace: header.trace, meta: header.meta, body: body)
                 guard fits(notice.cost, connection) else { return false }
                 if body.count >= Outbox.largeBody, payload == nil { payload = Payload(copying: body, reclaimer) }
-                queue(notice, missed: observed.missed, payload, to: connection)
+                let isNew = node.subscription != node.saidSubscription
+                queue(
+                    notice, missed: observed.missed, subscription: isNew ? node.subscription : nil, payload,
+                    to: connection)
                 return true
             }
             if isSent {
                 observed.missed = 0
+                node.saidSubscription = node.subscription
                 reached += 1
             } else {
                 observed.missed += 1
@@ -49,28 +53,46 @@ extension BusCore {
         let rank = modules.rows.lazy.filter { $0.row?.placement.includes(node.name) == true }.map(\.rank).min() ?? 0
         switch node.received.begins(node.told.series, node.told.counts) {
         case .counted(let gaps):
-            for (name, missed) in gaps { noteMissed(Array(name.utf8), missed, from: rank) }
+            for (name, missed) in gaps { noteMissed(Array(name.utf8), missed, of: node, from: rank) }
         case .unknown(let known):
             // Nobody knows how many they are, so one stands for them.
             let rows = modules.rows.lazy.filter { $0.row?.placement.includes(node.name) == true }
             for name in Set(known).union(rows.flatMap(\.declared.broadcasts)) {
-                noteMissed(Array(name.utf8), 1, from: rank)
+                noteMissed(Array(name.utf8), 1, of: node, from: rank)
             }
         }
         node.told = (0, [:])
     }
 
-    /// Makes the next notice of each observer say how many were lost before it.
+    /// Makes the next notice of each observer that a node knows say how many were lost before it.
     /// - Parameter rank: the earliest rank of a sender.
-    func noteMissed(_ name: [UInt8], _ missed: UInt64, from rank: Int) {
+    func noteMissed(_ name: [UInt8], _ missed: UInt64, of node: NodeRecord, from rank: Int) {
         for name in observedNames(of: name) {
             for observation in name.withUnsafeBytes({ observations.find($0) })?.observations ?? [] {
                 observation._withUnsafeGuaranteedRef { observation in
-                    guard LevelRule.broadcastReaches(from: rank, to: observation.terms.rank) else { return }
+                    guard LevelRule.broadcastReaches(from: rank, to: observation.terms.rank),
+                        observation.subscription <= node.knownSubscription
+                    else { return }
                     observation.gap += Int(clamping: missed)
                 }
             }
         }
+    }
+
+    /// Returns the observations that a peer's notice may be for: of another node's, those that the node knew when it
+    /// sent the notice.
+    @inline(__always)
+    func audience(_ list: ObservationTable.List, of peer: Peer) -> [Unmanaged<Observation>] {
+        guard peer.isRemote else { return list.observations }
+        return knownObservers(list, peer)
+    }
+
+    @inline(never)
+    private func knownObservers(_ list: ObservationTable.List, _ peer: Peer) -> [Unmanaged<Observation>] {
+        guard let known = (peer as? RemotePeer)?.remoteNode.knownSubscription, known < list.subscription else {
+            return list.observations
+        }
+        return list.observations.filter { $0._withUnsafeGuaranteedRef { $0.subscription <= known } }
     }
 
     /// Returns the names under which a broadcast is observed: its own, and those that adapters give
@@ -79,9 +101,12 @@ extension BusCore {
         [name] + (adapters.hasNotices ? adapters.noticeAliases(Request.Bytes.text(name)).map(\.name) : [])
     }
 
-    private func queue(_ notice: Notice, missed: UInt64, _ payload: Payload?, to connection: Peer) {
+    private func queue(
+        _ notice: Notice, missed: UInt64, subscription: UInt64?, _ payload: Payload?, to connection: Peer
+    ) {
         let write = { (writer: inout HeaderWriter) in
             notice.writeHead(to: &writer)
+            if let subscription { writer.integer("subscription", subscription) }
             if missed > 0 { writer.integer("missed", missed) }
             writer.passOn(notice.trace, notice.meta)
         }

@@ -41,10 +41,13 @@ extension BusCore {
         peer.setOtherApp(name)
         register(peer, as: .node)
         writeReply(peer, id: id, ["app": .string(table.app), "node": .string(table.node ?? "")])
-        node.connected(peer, at: host.wallMicroseconds)
+        // Before the node is one of those that are told, because its table must come first.
         tellNodes()
+        let subscription = nodes.subscriptions.last
+        node.connected(peer, subscription: subscription, at: host.wallMicroseconds)
         let (facts, name) = (NodeFacts(table), table.node ?? "")
-        let bodies = NodeFrame.bodies(facts, nodes.told, of: name, series: node.sent.series, counts: node.sent.counts)
+        let bodies = NodeFrame.bodies(
+            facts, nodes.told, of: name, subscription: subscription, series: node.sent.series, counts: node.sent.counts)
         for body in bodies { tell(node, body) }
     }
 
@@ -105,10 +108,20 @@ extension BusCore {
         if adapters.hasNotices { names += changes.names.flatMap { adapters.originals(of: $0) } }
         for name in names { nodes.told.observed[name] = observedRank(of: name) }
         guard nodes.told != old else { return }
-        let bodies = NodeFrame.bodies(from: old, to: nodes.told)
+        var bodies = NodeFrame.bodies(from: old, to: nodes.told)
+        if nodes.subscriptions.tell(old.observed, nodes.told.observed, names) {
+            bodies.append(NodeFrame.body(subscription: nodes.subscriptions.last))
+        }
         for node in nodes.nodes where node.life == .joining || node.life == .up {
             for body in bodies { tell(node, body) }
         }
+    }
+
+    /// Returns the number under which the nodes know, or will know, of an observation that begins now.
+    func subscription(for terms: Observation.Terms) -> UInt64 {
+        let name = terms.target.name
+        let names = [name] + (adapters.hasNotices ? adapters.originals(of: name) : [])
+        return nodes.subscriptions.number(names, rank: terms.rank, nodes.told.observed)
     }
 
     /// Returns the latest rank that observes a name here; nil if nobody does.
@@ -157,6 +170,9 @@ extension BusCore {
                 frame.node == node.name, .badParams,
                 "the connection to \(node.name) leads to a node that says it is \(frame.node)")
             node.facts = facts
+            node.began(subscription: frame.subscription)
+        } else if let subscription = frame.subscription {
+            node.subscription = subscription
         }
         try take(frame, from: node)
         switch node.life {

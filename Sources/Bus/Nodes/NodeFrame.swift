@@ -22,6 +22,8 @@ struct NodeFrame {
     var unready: [String] = []
     var observes: [(name: String, rank: Int)] = []
     var unobserves: [String] = []
+    /// The number of the observations that it has told so far; nil if the frame gives none.
+    var subscription: UInt64?
     /// The number of the sender's counts; 0 in a frame that doesn't begin its table.
     var series: UInt64 = 0
     /// How many broadcasts of a name the sender has had for the receiver in this series.
@@ -56,6 +58,7 @@ struct NodeFrame {
             }
             observes.append((member.name, rank))
         }
+        subscription = try reader.integer("subscription").map { UInt64(max(0, $0)) }
         series = UInt64(max(0, try reader.integer("series") ?? 0))
         for member in try reader.object("counts") ?? [] {
             guard let count = member.value.integer, count >= 0 else {
@@ -76,16 +79,18 @@ struct NodeFrame {
 
     /// Returns the bodies that tell another node all facts and news, in order.
     /// - Parameters:
+    ///   - subscription: the number of the observations.
     ///   - series: the number of the counts.
     ///   - counts: how many broadcasts of each name there were for the other node.
     static func bodies(
-        _ facts: NodeFacts, _ news: NodeNews, of node: String, series: UInt64 = 0, counts: [String: UInt64] = [:]
+        _ facts: NodeFacts, _ news: NodeNews, of node: String, subscription: UInt64 = 0, series: UInt64 = 0,
+        counts: [String: UInt64] = [:]
     ) -> [[UInt8]] {
         let head: [JSON.Member] = [
             .init("protocol", 1), .init("node", .string(node)), .init("app", .string(facts.app)),
             .init("levels", JSON(facts.levels)),
             .init("limits", ["frame": JSON(facts.frame), "header": JSON(facts.header)]),
-            .init("series", JSON(series)),
+            .init("subscription", JSON(subscription)), .init("series", JSON(series)),
         ]
         let counted = counts.sorted { $0.key < $1.key }.map { Part.member("counts", .init($0.key, JSON($0.value))) }
         return bodies(head, parts(facts.rows) + parts(news) + counted)
@@ -100,6 +105,11 @@ struct NodeFrame {
             + old.observed.keys.filter { new.observed[$0] == nil }.map { String(decoding: $0, as: UTF8.self) }.sorted()
             .map { .element("unobserves", .string($0)) }
         return bodies([], parts(added) + removed)
+    }
+
+    /// Returns the body behind those that tell of new observations.
+    static func body(subscription: UInt64) -> [UInt8] {
+        body([.init("subscription", JSON(subscription))], []).encoded()
     }
 
     /// Returns the bodies that tell another node the rows anew, in order.

@@ -24,6 +24,10 @@ final class NodeRecord {
     var received = ReceivedNotices()
     /// What it has said so far of its own counts, while `joining`.
     var told: (series: UInt64, counts: [String: UInt64]) = (0, [:])
+    /// The number of the last observations here of which it knew when it sent its last notice.
+    private(set) var knownSubscription: UInt64 = 0
+    /// The number of its own observations that it has told last, and the one that the last notice to it said.
+    var (subscription, saidSubscription): (UInt64, UInt64) = (0, 0)
     /// Why it isn't up; empty if it is, or never was.
     private(set) var reason = ""
     /// When its state has changed, in microseconds since 1970; 0 if it never has.
@@ -43,14 +47,26 @@ final class NodeRecord {
     func take(_ view: LinkView?) { self.view = view }
 
     /// Notes that the link has made a connection to its broker, whose stream begins now.
-    func connected(_ connection: Peer, at time: UInt64) {
+    /// - Parameter subscription: the number of the observations that its first frames tell.
+    func connected(_ connection: Peer, subscription: UInt64, at time: UInt64) {
         life.take(.connected)
         self.connection = connection
         connection.outbox.beginStream()
         since = time
         (facts, mismatched, ready, told) = (NodeFacts(), [:], [], (0, [:]))
+        knownSubscription = subscription
         sent.begin(at: time)
     }
+
+    /// Takes the number of the observations that its first frames tell; nil if it gives none. Then it doesn't say
+    /// which ones it knows either, and is believed to know all.
+    func began(subscription: UInt64?) {
+        (self.subscription, saidSubscription) = (subscription ?? 0, subscription ?? 0)
+        if subscription == nil { knownSubscription = .max }
+    }
+
+    /// Notes that its notices from now on are for the observations up to this number.
+    func knows(subscription: UInt64) { knownSubscription = max(knownSubscription, subscription) }
 
     /// Notes whether both brokers agree on the app.
     /// - Parameter difference: what they don't agree on; nil if they agree.
@@ -117,6 +133,7 @@ struct NodeTable {
     var plainName: [UInt8] = []
     /// What all nodes that are up know of this one.
     var told = NodeNews()
+    var subscriptions = SubscriptionNumbers()
     /// The names and rows of which the nodes may have to be told.
     private var changedNames: Set<[UInt8]> = []
     private var changedRows: Set<String> = []

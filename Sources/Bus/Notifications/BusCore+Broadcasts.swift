@@ -24,14 +24,16 @@ extension BusCore {
         if peer.role.isRestricted || table.calls == .declared, let refusal = broadcastRefusal(header.name, of: peer) {
             return refuse(peer, header.id, refusal)
         }
-        let observed = observations.find(header.name)?.observations
+        let observed = observations.find(header.name).map { audience($0, of: peer) }
         let aliases = adapters.hasNotices && peer.role == .module ? noticeAliases(header, from: peer) : []
         let observers = (observed?.count ?? 0) &+ count(aliases)
         // A body waits once, however many peers observe it. If there is no room for it, no observer
         // gets it, and none is ended for it.
         if body.count > Self.alwaysTaken, observers > 0, let refusal = totalRefusal(body.count) {
             // The sender on another node gets no answer, so the observers are told.
-            if peer.isRemote { return noteMissed(Array(header.name), 1, from: rank) }
+            if let sender = peer as? RemotePeer {
+                return noteMissed(Array(header.name), 1, of: sender.remoteNode, from: rank)
+            }
             return refuse(peer, header.id, refusal)
         }
         statistics.broadcasts += 1
@@ -51,7 +53,8 @@ extension BusCore {
         for alias in aliases {
             alias.withUnsafeBytes { alias in
                 guard let list = observations.find(alias) else { return }
-                recipients += deliver(header, alias, body, payload, to: list.observations, from: peer, rank: rank)
+                recipients += deliver(
+                    header, alias, body, payload, to: audience(list, of: peer), from: peer, rank: rank)
             }
         }
         if let payload { queued(payload) }

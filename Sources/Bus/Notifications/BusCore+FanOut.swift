@@ -21,7 +21,7 @@ extension BusCore {
         if sharesBody { queued(payload) }
         let walks = names.compactMap { name in
             name.withUnsafeBytes { observations.find($0) }
-                .map { FanOut.Walk(name: name, observations: $0.observations) }
+                .map { FanOut.Walk(name: name, observations: audience($0, of: peer)) }
         }
         let fanOut = levels.nameBytes[rank].withUnsafeBytes { level in
             FanOut(

@@ -7,6 +7,8 @@ struct ObservationTable: ~Copyable {
         /// Retained here, so walking them for each broadcast takes no further references. Removed
         /// ones move to `spent`.
         fileprivate(set) var observations: [Unmanaged<Observation>] = []
+        /// The highest `Observation.subscription` there was among them.
+        fileprivate(set) var subscription: UInt64 = 0
 
         /// The latest rank of an observer.
         var latestRank: Int? { observations.lazy.map { $0._withUnsafeGuaranteedRef { $0.terms.rank } }.max() }
@@ -49,13 +51,10 @@ struct ObservationTable: ~Copyable {
             observation.isEnded = false
             observation.place = nextPlace
             nextPlace += 1
-            if let list = byName.find(name) {
-                list.observations.append(.passRetained(observation))
-            } else {
-                let list = List()
-                list.observations.append(.passRetained(observation))
-                byName.set(name, list)
-            }
+            let list = byName.find(name) ?? List()
+            if list.observations.isEmpty { byName.set(name, list) }
+            list.observations.append(.passRetained(observation))
+            list.subscription = max(list.subscription, observation.subscription)
         }
     }
 
@@ -98,6 +97,8 @@ final class Observation {
     var gap = 0
     /// Its place in the order in which observations were added to the table.
     var place: UInt64 = 0
+    /// The number under which the other nodes know of it (`SubscriptionNumbers`); 0 without nodes.
+    var subscription: UInt64 = 0
     /// Whether it isn't in the table any more, or not yet: nothing is delivered to it. The row's
     /// mailbox may take its notices meanwhile.
     var isEnded = false

@@ -74,8 +74,13 @@ extension BusCore {
         if module.mailbox.holds(observation.terms.target) {
             observation.isEnded = true
         } else {
-            observations.add(observation)
+            putInForce(observation)
         }
+    }
+
+    func putInForce(_ observation: Observation) {
+        if !nodes.isEmpty { observation.subscription = subscription(for: observation.terms) }
+        observations.add(observation)
     }
 
     func answerHello(_ peer: Peer, _ id: UInt64, module: ModuleRecord?, subscriptions: [UInt64]) {

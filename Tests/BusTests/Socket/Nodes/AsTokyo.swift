@@ -3,19 +3,24 @@ import StrataTesting
 
 /// Runs a test on berlin's bus, with a connection that speaks as tokyo's broker and has agreed on the
 /// app.
-func asTokyo(_ table: AppTable = .twoNodes(), _ test: (TestBus, RawPeer) throws -> Void) throws {
+/// - Parameter numbers: whether it says which observations it knows.
+func asTokyo(
+    _ table: AppTable = .twoNodes(), numbers: Bool = false, _ test: (TestBus, RawPeer) throws -> Void
+) throws {
     var table = table
     table.node = "berlin"
-    try TestBus.run(table) { bus in try test(bus, try NodeHostilityTests.tokyo(of: bus)) }
+    try TestBus.run(table) { bus in try test(bus, try NodeHostilityTests.tokyo(of: bus, numbers: numbers)) }
 }
 
 extension NodeHostilityTests {
     /// Returns a connection that speaks as tokyo's broker, and has agreed on the app with berlin's.
     /// - Parameters:
     ///   - hasLink: whether the link is connected already.
+    ///   - numbers: whether tokyo says which of berlin's observations it knows.
     ///   - change: what tokyo says of itself, which is otherwise what berlin has said.
     static func tokyo(
-        of bus: TestBus, hasLink: Bool = false, _ change: (inout [JSON.Member]) -> Void = { _ in }
+        of bus: TestBus, hasLink: Bool = false, numbers: Bool = false,
+        _ change: (inout [JSON.Member]) -> Void = { _ in }
     ) throws -> RawPeer {
         if !hasLink { _ = try TestNodes.link(of: bus) }
         let line = try TestNodes.line(to: "tokyo", of: bus)
@@ -23,6 +28,7 @@ extension NodeHostilityTests {
         while !isWhole {
             let facts = try line.expect(["kind": "node"])
             var body = facts.json.object?.map { $0.name == "node" ? .init("node", "tokyo") : $0 } ?? []
+            if !numbers { body.removeAll { $0.name == "subscription" } }
             change(&body)
             try line.send(["kind": "node"], body: .object(body))
             isWhole = facts.json["more"] != true

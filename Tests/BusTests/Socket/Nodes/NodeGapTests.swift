@@ -104,6 +104,78 @@ struct NodeGapTests {
         }
     }
 
+    // MARK: Observers that come and go
+
+    /// A notice that tokyo sends after it has read berlin's number.
+    private func found(_ body: JSON, _ subscription: JSON? = nil, by line: RawPeer) throws {
+        var header: [JSON.Member] = [
+            .init("kind", "notice"), .init("name", "found"), .init("from", "Index"), .init("via", "broadcast"),
+        ]
+        if let subscription { header.append(.init("subscription", subscription)) }
+        try line.send(.object(header), body: body)
+    }
+
+    /// Returns what berlin tells next under a member.
+    private func told(_ member: String, to line: RawPeer) throws -> JSON {
+        while true {
+            if let value = try line.expect(["kind": "node"]).json[member] { return value }
+        }
+    }
+
+    @Test(.promise("N.39")) func aNewObserverGetsNothingThatWasSentToAnEarlierOne() throws {
+        try asTokyo(numbers: true) { bus, line in
+            let first = try bus.module("Notes", ["observes": ["found"]])
+            let one = try told("subscription", to: line)
+            try found(["n": 1], one, by: line)
+            try first.expectNotice("found", ["n": 1])
+            first.close()
+            #expect(try told("unobserves", to: line) == ["found"])
+            let second = try bus.module("Notes", ["observes": ["found"]])
+            let two = try told("subscription", to: line)
+            #expect((one.integer ?? 0) < (two.integer ?? 0))
+            // It was sent before tokyo read that nobody observes the name.
+            try found(["n": 2], by: line)
+            // Number 3 was not sent at all.
+            try found(["n": 4], two, by: line)
+            #expect(try second.expectNotice("found", ["n": 4])["missed"] == nil)
+            try found(["n": 5], by: line)
+            try second.expectNotice("found", ["n": 5])
+        }
+    }
+
+    @Test(.promise("N.39")) func anObserverBesideOthersGetsAllAtOnce() throws {
+        try asTokyo(numbers: true) { bus, line in
+            let notes = try bus.module("Notes", ["observes": ["found"]])
+            let number = try told("subscription", to: line)
+            try found(["n": 1], number, by: line)
+            try notes.expectNotice("found", ["n": 1])
+            try notes.asked("bus/observe", ["name": "found", "object": "a"])
+            try line.send(
+                ["kind": "notice", "name": "found", "from": "Index", "via": "broadcast", "object": "a"], body: ["n": 2])
+            for _ in 1...2 { try notes.expectNotice("found", ["n": 2]) }
+        }
+    }
+
+    @Test(.promise("N.39")) func aNodeWithoutNumbersKnowsAllObservers() throws {
+        try asTokyo { bus, line in
+            let notes = try bus.module("Notes", ["observes": ["found"]])
+            try found(["n": 1], by: line)
+            try notes.expectNotice("found", ["n": 1])
+        }
+    }
+
+    @Test(.promise("N.39")) func theFirstNoticeAfterTheNumberSaysIt() throws {
+        try asTokyo { bus, line in
+            let store = try bus.provider("Storage", "Storage")
+            try line.send(["kind": "node"], body: ["observes": ["saved": 1]])
+            try line.send(["kind": "node"], body: ["subscription": 7])
+            try NodeNoticeTests.waitUntilObserved("saved", by: store)
+            #expect(try line.find(["kind": "notice"])["subscription"] == 7)
+            try broadcast(["n": 1], by: store, reaches: 1)
+            #expect(try line.find(["kind": "notice"], body: ["n": 1])["subscription"] == nil)
+        }
+    }
+
     // MARK: Replaced brokers
 
     /// Runs a test on berlin's broker as a program, which may be replaced. The test speaks as tokyo's.

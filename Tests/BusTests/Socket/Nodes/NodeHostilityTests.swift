@@ -26,6 +26,21 @@ struct NodeHostilityTests {
         }
     }
 
+    /// What changes as the node connects is in its table, or comes behind it.
+    @Test(.promise("N.10")) func itIsToldTheTableFirst() throws {
+        try TestBus.run(.twoNodes { $0.node = "berlin" }) { bus in
+            _ = try TestNodes.link(of: bus)
+            let notes = try bus.module("Notes")
+            let line = try bus.connect("the link's connection for tokyo")
+            try notes.send(["kind": "call", "id": 50, "to": "bus/observe"], body: ["name": "found"])
+            try line.call(
+                "bus/hello", ["protocol": 1, "role": "node", "node": "tokyo", "token": "link"], id: 1)
+            try line.expectReply(to: 1)
+            let first = try line.expect(["kind": "node"]).json
+            #expect(first["protocol"] == 1 && first["observes"]?["found"] == 2)
+        }
+    }
+
     @Test(.promise("N.5")) func itsBroadcastsGoDownOnly() throws {
         try asTokyo { bus, line in
             let store = try bus.module("Storage", ["observes": ["x"], "interfaces": ["Storage": [:]]])
