@@ -18,9 +18,10 @@ extension BusCore {
         let count = body.count + trace.count + meta.count + HeaderWriter.overhead / 2
         // A request that waits for the answer already counts its own body.
         let new = request?.pointee.held == nil ? count : count - body.count
-        if mustFit, peer.isOpen, !fits(count, peer, new: new) {
+        let line = peer.line
+        if mustFit, peer.isOpen, !fits(count, line, new: new) {
             let full = BusError(
-                .overloaded, "the queue to \(peer.displayName) is full: \(whatIsFull(count, peer))")
+                .overloaded, "the queue to \(peer.displayName) is full: \(whatIsFull(count, line))")
             return own(purpose, peer, .failure(full))
         }
         guard peer.isOpen, let call = calls.open(.own) else {
@@ -40,10 +41,11 @@ extension BusCore {
         var to = to
         let room = to.utf8.count * 6 + (name?.utf8.count ?? 0) * 6 + trace.count + meta.count
         call.pointee.end = body.withUnsafeBytes { body in
-            queue(.call, to: peer, room: room, body: body, isAnswer: false) { writer in
+            queue(.call, to: line, room: room, body: body, isAnswer: false) { writer in
                 writer.integer("id", call.pointee.id)
                 to.withUTF8 { writer.string("to", UnsafeRawBufferPointer($0)) }
-                writer.string("from", "bus" as StaticString)
+                nameCaller(of: call, to: &writer)
+                if peer.isRemote { writer.integer("depth", UInt64(depth)) }
                 if let name { writer.string("name", name) }
                 writer.integer("deadline", deadline)
                 writer.integer("credit", 0)

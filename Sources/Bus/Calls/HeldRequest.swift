@@ -23,6 +23,9 @@ final class HeldRequest {
         var meta: [UInt8] = []
         var body: [UInt8] = []
         var skipsAuthorization = false
+        /// The number that another node's `create` gives to its instance. Not written down, because the nodes'
+        /// requests end before the broker is replaced.
+        var foreignInstance: UInt64 = 0
 
         init() {}
 

@@ -182,11 +182,17 @@ struct EndedCallee {
 
 /// Instances that have ended with their creator's or their owner's session.
 struct EndedInstances {
+    /// The peer that is notified of each.
+    enum Told {
+        case nobody
+        /// The session with this number, which may have closed meanwhile.
+        case session(UInt64)
+        case remote(RemotePeer)
+    }
+
     /// Never empty.
     let group: InstanceGroup
-    /// The number of the peer that is notified of each, which may have closed meanwhile; 0 for
-    /// none.
-    let told: UInt64
+    let told: Told
     /// Whether that is the owner.
     let isOwner: Bool
 }

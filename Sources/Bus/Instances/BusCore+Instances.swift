@@ -24,13 +24,15 @@ extension BusCore {
         var facts = LiveFacts(
             core: self, kind: .call, peer: peer, owner: owner, interface: interface, required: name)
         try facts.check(.existence ... .owner)
-        try require(
-            !isElsewhere(owner), .unavailable,
-            "\(interface.name) belongs to \(owner.name), which runs on another node: instances are created on their own "
-                + "node only")
         var copy = HeldRequest.Copy()
         copy.trace = Array(asked.header.pointee.trace)
         copy.body = Self.written("params", in: asked.body)
+        copy.foreignInstance = try foreignNumber(asked)
+        if isElsewhere(owner) {
+            facts.startStep = startStep(asked.header.pointee, of: peer)
+            try facts.check(.start ... .start)
+            return try createAway(asked, interface, copy)
+        }
         if owner.receiver != nil {
             guard let session = try ownerOfNew(interface, for: peer) else {
                 return writeReply(peer, id: asked.id, ["instance": .string(Name.said(interface.name))])
@@ -58,6 +60,7 @@ extension BusCore {
             let interface = present(interface)
             // A build that knew no params kept nothing.
             let copy = call.pointee.held == nil ? HeldRequest.Copy() : unhold(call).copy
+            if isElsewhere(interface.owner) { return try askAway(interface, copy, call) }
             if let session = try ownerOfNew(interface, for: peer) {
                 ask(session, interface, copy, call)
             } else {
@@ -75,28 +78,38 @@ extension BusCore {
         try LiveFacts(core: self, kind: .call, peer: peer, owner: interface.owner, interface: interface)
             .check(.actions ... .actions)
         guard interface.instances == .multiple else { return nil }
+        try checkInstances(of: peer, and: owner)
+        return owner
+    }
+
+    /// Checks that a creator may have another instance of an owner.
+    func checkInstances(of creator: Peer, and owner: Peer) throws(BusError) {
         try require(
-            peer.instances.created < table.limits.instances, .overloaded,
-            "\(peer.displayName) has \(table.limits.instances) instances (limits.instances): release some")
-        for one in [owner, peer] {
+            creator.instances.created < table.limits.instances, .overloaded,
+            "\(creator.displayName) has \(table.limits.instances) instances (limits.instances): release some")
+        for one in [owner, creator] {
             try require(
                 one.instances.openReleases < table.limits.calls, .overloaded,
                 "\(one.displayName) has not answered module/released and module/instanceEnded "
                     + "\(one.instances.openReleases) times (limits.calls): try later")
         }
-        return owner
     }
 
     /// Asks an owner for its consent to a new instance.
     private func ask(_ owner: Peer, _ interface: InterfaceRecord, _ copy: HeldRequest.Copy, _ call: CallPointer) {
         guard let creator = call.pointee.caller?.takeUnretainedValue() else { return }
-        let number = instances.add(interface, creator: creator, owner: owner)
+        let foreign = copy.foreignInstance
+        let number = instances.add(interface, foreign: foreign, creator: creator, owner: owner)
+        if foreign > 0 { (creator as? RemotePeer)?.remoteNode.instances[foreign] = number }
         var body = Array(#"{"instance":"\#(interface.name)#\#(number)","params":"#.utf8)
         body += copy.body.isEmpty ? Array("null".utf8) : copy.body
         body.append(UInt8(ascii: "}"))
-        let meta: JSON = ["from": .string(creator.from.text), "level": .string(levels.names[creator.rank])]
+        var meta: [JSON.Member] = [
+            .init("from", .string(creator.from.text)), .init("level", .string(levels.names[creator.rank])),
+        ]
+        if !creator.node.isEmpty { meta.append(.init("node", .string(creator.node.text))) }
         callOwn(
-            owner, to: "module/create", body: body, trace: copy.trace, meta: meta.encoded(), for: call,
+            owner, to: "module/create", body: body, trace: copy.trace, meta: JSON.object(meta).encoded(), for: call,
             deadline: remaining(call), mustFit: true, .creation(CallReference(call), instance: number))
     }
 
@@ -104,8 +117,8 @@ extension BusCore {
     func creationAnswered(_ asking: CallReference, _ number: UInt64, _ owner: Peer, _ answer: OwnAnswer) {
         guard let instance = instances.pending(number) else { return }
         switch answer {
-        case .failure(let error) where error.code != .unknownAction:
-            instances.remove(number)
+        case .failure(let error) where error.code != .unknownAction || owner.isRemote:
+            forget(number)
             // Nobody knows whether the owner has made it.
             if error.ran == .maybe, owner.isOpen {
                 tellReleased(number, instance, depth: asking.isOpen ? asking.call.pointee.depth : 1)
@@ -115,15 +128,18 @@ extension BusCore {
             guard instance.creator.isOpen else {
                 // The creator's session has ended, and its request ends in a batch that has not
                 // come yet.
-                instances.remove(number)
+                forget(number)
                 return tellReleased(number, instance, depth: asking.isOpen ? asking.call.pointee.depth : 1)
+            }
+            if owner.isRemote, case .success(let body) = answer {
+                return consented(body, number, instance.interface, asking.call)
             }
             instances.confirm(number)
             created(asking.call, "\(Name.said(instance.interface.name))#\(number)")
         }
     }
 
-    private func created(_ call: CallPointer, _ name: String) {
+    func created(_ call: CallPointer, _ name: String) {
         let reply: JSON = ["instance": .string(name)]
         answer(call, reply.encoded(), "the instance was created")
     }
@@ -176,7 +192,7 @@ extension BusCore {
         else {
             throw BusError(.unknownInstance, "\(call.module.name) has created no instance \(text), or it has ended")
         }
-        instances.remove(number)
+        forget(number)
         tellReleased(number, instance, depth: call.depth)
         return .object([])
     }
@@ -185,7 +201,10 @@ extension BusCore {
     /// ended.
     func endInstances(of peer: Peer) {
         let created = instances.endCreated(by: peer)
-        work.add(created.map { EndedInstances(group: $0, told: $0.owner.number, isOwner: true) })
+        work.add(created.map { EndedInstances(group: $0, told: told($0.owner), isOwner: true) })
+        if let remote = peer as? RemotePeer, !created.isEmpty {
+            remote.remoteNode.instances = remote.remoteNode.instances.filter { instances.isThere($0.value) }
+        }
         endOwned(by: peer)
     }
 
@@ -194,8 +213,12 @@ extension BusCore {
         // At the app's end no creator needs to know.
         let isTold = stage == .running
         let owned = instances.endOwned(by: peer)
-        work.add(owned.map { EndedInstances(group: $0, told: isTold ? $0.creator.number : 0, isOwner: false) })
+        work.add(owned.map { EndedInstances(group: $0, told: isTold ? told($0.creator) : .nobody, isOwner: false) })
         advanceEndedInstances()
+    }
+
+    private func told(_ peer: Peer) -> EndedInstances.Told {
+        (peer as? RemotePeer).map { .remote($0) } ?? .session(peer.number)
     }
 
     /// The instances in a batch: while a light peer is connected some twenty microseconds of work,
@@ -206,15 +229,27 @@ extension BusCore {
     func advanceEndedInstances() {
         // At the app's end there may be no further round.
         var left = stage != .running ? .max : isShared ? Self.sharedInstances : Self.instancesInBatch
+        var toNodes = InstanceNews()
         while left > 0, let (number, ended) = work.takeEndedInstance() {
             left -= 1
-            guard let instance = instances.takeOut(number), let told = connections[ended.told], told.isOpen else {
-                continue
+            guard let instance = instances.takeOut(number) else { continue }
+            switch ended.told {
+            case .nobody: break
+            case .remote(let peer):
+                if ended.isOwner {
+                    toNodes.released(number, of: peer)
+                } else {
+                    peer.remoteNode.instances[instance.foreign] = nil
+                    toNodes.ended(instance.foreign, of: peer)
+                }
+            case .session(let number):
+                guard let told = connections[number], told.isOpen else { continue }
+                let name = instance.interface.name
+                let body: JSON = ["instance": .string("\(ended.isOwner ? name : Name.said(name))#\(instance.number)")]
+                callEnd(ended.isOwner ? "module/released" : "module/instanceEnded", of: body, told, depth: 1)
             }
-            let name = instance.interface.name
-            let body: JSON = ["instance": .string("\(ended.isOwner ? name : Name.said(name))#\(number)")]
-            callEnd(ended.isOwner ? "module/released" : "module/instanceEnded", of: body, told, depth: 1)
         }
+        for (node, body) in toNodes.bodies { tell(node, body) }
     }
 
     /// Does the same for all that are left.
@@ -223,13 +258,16 @@ extension BusCore {
     }
 
     /// Notifies a peer that an instance has ended, at the bound of what it leaves unanswered.
-    private func callEnd(_ to: String, of body: JSON, _ peer: Peer, depth: UInt32) {
+    func callEnd(_ to: String, of body: JSON, _ peer: Peer, depth: UInt32) {
         peer.instances.addReleases(1)
         callOwn(
             peer, to: to, body: body.encoded(), depth: depth, deadline: table.startup, mustFit: true, .release)
     }
 
-    private func tellReleased(_ number: UInt64, _ instance: InstanceTable.Instance, depth: UInt32) {
+    func tellReleased(_ number: UInt64, _ instance: InstanceTable.Instance, depth: UInt32) {
+        if let owner = instance.owner as? RemotePeer {
+            return tell(owner.remoteNode, NodeFrame.body(released: [number]))
+        }
         let body: JSON = ["instance": .string("\(instance.interface.name)#\(number)")]
         callEnd("module/released", of: body, instance.owner, depth: depth)
     }

@@ -9,6 +9,8 @@ struct InstanceTable: ~Copyable {
     struct Instance {
         let number: UInt64
         let interface: InterfaceRecord
+        /// The number on its creator's node; 0 if that is this one.
+        let foreign: UInt64
         /// Unowned, because both are there until the instance has ended. After that they must not
         /// be used.
         unowned(unsafe) let creator: Peer
@@ -42,10 +44,13 @@ struct InstanceTable: ~Copyable {
     }
 
     /// Restores an instance of the table that this one continues.
-    mutating func resume(_ number: UInt64, _ interface: InterfaceRecord, creator: Peer, owner: Peer, isPending: Bool) {
+    mutating func resume(
+        _ number: UInt64, _ interface: InterfaceRecord, foreign: UInt64 = 0, creator: Peer, owner: Peer, isPending: Bool
+    ) {
         creator.instances.created += 1
         owner.instances.owned += 1
-        instances.add(Instance(number: number, interface: interface, creator: creator, owner: owner), number)
+        instances.add(
+            Instance(number: number, interface: interface, foreign: foreign, creator: creator, owner: owner), number)
         if !isPending { confirm(number) }
     }
 
@@ -55,15 +60,19 @@ struct InstanceTable: ~Copyable {
         return instance
     }
 
+    /// Whether there is such an instance, or its owner is asked about it.
+    func isThere(_ number: UInt64) -> Bool { instances[number].map { !$0.hasEnded } ?? false }
+
     /// Returns an instance that its owner is asked about.
     func pending(_ number: UInt64) -> Instance? {
         instances[number].flatMap { $0.isPending ? $0 : nil }
     }
 
     /// Adds an instance that its owner is asked about.
-    mutating func add(_ interface: InterfaceRecord, creator: Peer, owner: Peer) -> UInt64 {
+    /// - Parameter foreign: the number on its creator's node; 0 if that is this one.
+    mutating func add(_ interface: InterfaceRecord, foreign: UInt64 = 0, creator: Peer, owner: Peer) -> UInt64 {
         defer { next += 1 }
-        resume(next, interface, creator: creator, owner: owner, isPending: true)
+        resume(next, interface, foreign: foreign, creator: creator, owner: owner, isPending: true)
         return next
     }
 
@@ -80,14 +89,16 @@ struct InstanceTable: ~Copyable {
     }
 
     /// Removes an instance that has not ended with a session.
-    mutating func remove(_ number: UInt64) {
-        guard let instance = instances.take(number) else { return }
+    /// - Returns: the instance; nil if there is none.
+    mutating func remove(_ number: UInt64) -> Instance? {
+        guard let instance = instances.take(number) else { return nil }
         instance.creator.instances.created -= 1
         instance.owner.instances.owned -= 1
-        guard let group = instance.group else { return }
+        guard let group = instance.group else { return instance }
         group.removed()
         if group.count == 0 { leave(group) }
         if group.isSparse { group.keep { instances[$0] != nil } }
+        return instance
     }
 
     /// Ends all instances that a peer has created, at once. Those that their owners are asked about

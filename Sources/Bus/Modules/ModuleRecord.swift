@@ -201,6 +201,9 @@ final class ModuleRecord {
 
     func whenReady(_ waiter: ReadyWaiter) { readyWaiters.append(waiter) }
 
+    /// Whether requests or the bus's tasks for requests wait; those of ended requests count too.
+    var hasWaiters: Bool { !waiting.isEmpty || !readyWaiters.isEmpty }
+
     /// Whether a request, or one of the bus's tasks for a request, waits until it is ready.
     var isRequested: Bool { !waiting.isEmpty || readyWaiters.contains { $0.call.isOpen } }
 

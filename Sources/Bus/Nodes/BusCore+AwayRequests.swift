@@ -15,17 +15,18 @@ extension BusCore {
             !peer.isRemote, .forbidden,
             "\(peer.displayName) sent a request for \(owner.name), which doesn't run on this node")
         var facts = facts(of: request, owner, from: peer)
-        if let named { facts.named = try remote(of: owner, on: named) }
+        if let number = Self.instanceNumber(request.to) {
+            facts.named = try remoteOwner(of: number, on: named, request, from: peer)
+        } else if let named {
+            facts.named = try remote(of: owner, on: named)
+        }
         facts.startStep = startStep(header, of: peer)
         try facts.check(.node ... .start)
         try require(
             peer.module?.row != nil || peer.role == .operator, .forbidden,
             "\(owner.name) runs on another node, which takes requests of rows and operators: \(peer.displayName) is a "
                 + "guest")
-        try require(
-            Self.instanceNumber(request.to) == nil, .unavailable,
-            "\(owner.name) runs on another node, and its instances can be used on that node only")
-        guard named != nil || owner.waiting.isEmpty && owner.remotes.contains(where: \.isRouted) else {
+        guard facts.named != nil || owner.waiting.isEmpty && owner.remotes.contains(where: \.isRouted) else {
             let call = try hold(request, as: .call, header, for: owner, from: peer)
             nodes.mayHoldRequests = true
             return call
@@ -88,11 +89,15 @@ extension BusCore {
         }
     }
 
-    /// Writes the name under which the other node knows the caller of a request.
+    /// Writes the name under which a callee knows the caller of a request: the module's that makes it, also if this bus
+    /// asks another node's for an instance.
     func nameCaller(of call: CallPointer, to writer: inout HeaderWriter) {
-        // A request of the bus itself is the authorizer's.
         if let caller = call.pointee.caller?._withUnsafeGuaranteedRef({ $0.from }) {
             writer.name("from", caller)
+        } else if call.pointee.callee?._withUnsafeGuaranteedRef({ $0.isRemote }) == true,
+            case .creation(_, let number)? = calls.purpose(of: call), let instance = instances.pending(number)
+        {
+            writer.name("from", instance.creator.from)
         } else {
             writer.string("from", "bus" as StaticString)
         }

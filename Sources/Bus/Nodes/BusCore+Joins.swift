@@ -34,15 +34,15 @@ extension BusCore {
     func waitingMayGoOn(for node: NodeRecord) {
         guard nodes.mayHoldRequests else { return }
         nodes.mayHoldRequests = false
-        for module in modules.rows where isElsewhere(module) && !module.waiting.isEmpty {
+        for module in modules.rows where isElsewhere(module) && module.hasWaiters {
             if module.row?.placement.includes(node.name) == true { waitingMayGoOn(for: module) }
-            if !module.waiting.isEmpty { nodes.mayHoldRequests = true }
+            if module.hasWaiters { nodes.mayHoldRequests = true }
         }
     }
 
     /// Continues or ends the requests that wait for a node of an away row.
     func waitingMayGoOn(for module: ModuleRecord) {
-        guard !module.waiting.isEmpty, let reach = reach(module) else { return }
+        guard module.hasWaiters, let reach = reach(module) else { return }
         switch reach {
         case .connected: work.add(joined: module)
         case .disconnected: failWaiting(module, unreachable(module))
@@ -53,6 +53,11 @@ extension BusCore {
     func advanceJoined() {
         var left = isShared ? FanOut.sharedBatch : FanOut.batch
         while left > 0, let module = work.firstJoined {
+            if module.waiting.isEmpty, let waiter = module.takeReadyWaiter() {
+                left -= Self.requestCost
+                settle(waiter, isReady: true)
+                continue
+            }
             guard let call = module.waiting.first, let remote = receiver(of: call, for: module) else {
                 // If only room was missing, `hasRoom` continues.
                 work.removeFirstJoined()

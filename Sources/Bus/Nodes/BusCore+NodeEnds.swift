@@ -50,6 +50,7 @@ extension BusCore {
         for peer in peers { peer.ends(reached: reached) }
         for peer in peers {
             endRequests(of: peer, error)
+            endInstances(of: peer)
             connections.keepUntilRoundEnds(peer)
         }
     }

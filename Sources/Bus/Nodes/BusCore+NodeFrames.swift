@@ -28,7 +28,7 @@ extension BusCore {
         case .cancel: handleCancel(header, from: sender)
         case .credit: handleCredit(header, from: sender)
         case .notice: handleNotice(&header, frame, from: sender)
-        default: handleRequest(header, frame, from: sender, of: connection)
+        default: handleRequest(&header, frame, from: sender, of: connection)
         }
     }
 
@@ -64,13 +64,25 @@ extension BusCore {
 
     // MARK: Requests
 
-    private func handleRequest(_ header: borrowing Header, _ frame: Frame, from sender: RemotePeer, of connection: Peer)
-    {
+    private func handleRequest(
+        _ header: inout Header, _ frame: Frame, from sender: RemotePeer, of connection: Peer
+    ) {
         do throws(BusError) {
             try check(header, from: sender, of: connection)
+            if header.kind == .call, header.to.contains(UInt8(ascii: "#")) {
+                try withOwnNumber(header.to, of: sender) { to in
+                    header.to = to
+                    take(header, frame, from: sender)
+                }
+            } else {
+                take(header, frame, from: sender)
+            }
         } catch {
-            return refuse(sender, header.id, error)
+            refuse(sender, header.id, error)
         }
+    }
+
+    private func take(_ header: borrowing Header, _ frame: Frame, from sender: RemotePeer) {
         if monitors.isOn {
             handleMonitored(header, frame, of: sender)
         } else {
@@ -119,7 +131,9 @@ extension BusCore {
         try require(
             header.kind == .open || nodeMark(header.to) == nil, .unknownInterface,
             "\"\(header.to.text)\" names a node, which a request of another node doesn't")
-        guard header.kind == .call, routes.route(header.to) == nil, let destination = Destination(header.to) else {
+        guard header.kind == .call, !header.to.equals("bus/create"), routes.route(header.to) == nil,
+            let destination = Destination(header.to)
+        else {
             return
         }
         let name = UnsafeRawBufferPointer(rebasing: header.to[destination.interface])

@@ -144,7 +144,7 @@ extension BusCore {
         }
     }
 
-    private func tell(_ node: NodeRecord, _ body: [UInt8]) {
+    func tell(_ node: NodeRecord, _ body: [UInt8]) {
         guard let peer = node.connection, peer.isOpen else { return }
         // Without these frames the other broker would be wrong about this one, so they always fit.
         var writer = HeaderWriter(
@@ -180,7 +180,9 @@ extension BusCore {
         case .up where !frame.more && !frame.rows.isEmpty:
             compareRows(node, NodeFacts(table))
             waitingMayGoOn(for: node)
-        case .up: break
+        case .up:
+            released(frame.released, by: node)
+            ended(frame.ended, on: node)
         case .never, .joining, .mismatch, .lost: break
         }
     }
@@ -226,7 +228,8 @@ extension BusCore {
         noteGap(of: node)
         representRows(of: node)
         let connection = node.connection!  // because a node that joins is connected
-        let (broker, operators) = (RemotePeer(node, over: connection, pool), RemotePeer(node, over: connection, pool))
+        let broker = RemotePeer(node, number: connections.takeNumber(), over: connection, pool)
+        let operators = RemotePeer(node, number: connections.takeNumber(), over: connection, pool)
         broker.setOtherApp(node.name)
         for (peer, role) in [(broker, .node), (operators, .operator)] as [(RemotePeer, PeerRole)] {
             peer.identify(as: role, nil, rank: 0)
@@ -261,7 +264,7 @@ extension BusCore {
         guard let connection = node.connection, module.nameBytes.withUnsafeBytes({ node.peer($0) }) == nil else {
             return
         }
-        let peer = RemotePeer(node, over: connection, pool)
+        let peer = RemotePeer(node, number: connections.takeNumber(), over: connection, pool)
         peer.identify(as: .module, module, rank: module.rank)
         peer.take(.admitted)
         node.add(peer)

@@ -22,6 +22,9 @@ struct NodeFrame {
     var unready: [String] = []
     var observes: [(name: String, rank: Int)] = []
     var unobserves: [String] = []
+    /// The instances there that its modules have released, and those here that have ended, by the numbers of the
+    /// creator's node.
+    var (released, ended): ([UInt64], [UInt64]) = ([], [])
     /// The number of the observations that it has told so far; nil if the frame gives none.
     var subscription: UInt64?
     /// The number of the sender's counts; 0 in a frame that doesn't begin its table.
@@ -58,6 +61,7 @@ struct NodeFrame {
             }
             observes.append((member.name, rank))
         }
+        (released, ended) = (try Self.numbers(json, "released"), try Self.numbers(json, "ended"))
         subscription = try reader.integer("subscription").map { UInt64(max(0, $0)) }
         series = UInt64(max(0, try reader.integer("series") ?? 0))
         for member in try reader.object("counts") ?? [] {
@@ -66,6 +70,15 @@ struct NodeFrame {
             }
             counts[member.name] = UInt64(count)
         }
+    }
+
+    private static func numbers(_ json: JSON, _ name: String) throws(BusError) -> [UInt64] {
+        guard let list = json[name] else { return [] }
+        let numbers = list.array?.compactMap { $0.integer.flatMap { UInt64(exactly: $0) } }
+        guard let numbers, numbers.count == list.array?.count else {
+            throw BusError(.badParams, "a node's frame has \"\(name)\" that is no list of instances' numbers")
+        }
+        return numbers
     }
 
     private static func limit(_ reader: MemberReader, _ name: String) throws(BusError) -> UInt32 {
@@ -105,6 +118,13 @@ struct NodeFrame {
             + old.observed.keys.filter { new.observed[$0] == nil }.map { String(decoding: $0, as: UTF8.self) }.sorted()
             .map { .element("unobserves", .string($0)) }
         return bodies([], parts(added) + removed)
+    }
+
+    /// Returns the body that tells the owners' node which instances its creators have released, or the creators' which
+    /// have ended.
+    static func body(released: [UInt64] = [], ended: [UInt64] = []) -> [UInt8] {
+        let lists = [("released", released), ("ended", ended)].filter { !$0.1.isEmpty }
+        return body(lists.map { .init($0.0, .array($0.1.map { JSON($0) })) }, []).encoded()
     }
 
     /// Returns the body behind those that tell of new observations.

@@ -28,6 +28,8 @@ final class NodeRecord {
     private(set) var knownSubscription: UInt64 = 0
     /// The number of its own observations that it has told last, and the one that the last notice to it said.
     var (subscription, saidSubscription): (UInt64, UInt64) = (0, 0)
+    /// The numbers here of the instances that its modules have created here, by their numbers there.
+    var instances: [UInt64: UInt64] = [:]
     /// Why it isn't up; empty if it is, or never was.
     private(set) var reason = ""
     /// When its state has changed, in microseconds since 1970; 0 if it never has.
@@ -111,7 +113,7 @@ final class NodeRecord {
     func ended(_ reason: String, at time: UInt64) {
         life.take(.ended)
         (self.reason, since) = (reason, time)
-        (peers, mismatched, ready, connection) = ([], [:], [], nil)
+        (peers, mismatched, ready, connection, instances) = ([], [:], [], nil, [:])
         (broker, operators) = (nil, nil)
         peersByName.removeAll()
     }

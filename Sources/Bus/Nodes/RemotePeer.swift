@@ -10,10 +10,11 @@ final class RemotePeer: Peer {
     /// set when it ends.
     private var reached = UInt64.max
 
-    init(_ node: NodeRecord, over connection: Peer, _ pool: OutboxPool) {
+    /// - Parameter number: a number that no connection has.
+    init(_ node: NodeRecord, number: UInt64, over connection: Peer, _ pool: OutboxPool) {
         remoteNode = node
         nodeConnection = connection
-        super.init(number: 0, credentials: connection.credentials, outbox: Outbox(pool: pool))
+        super.init(number: number, credentials: connection.credentials, outbox: Outbox(pool: pool))
         belongs(to: node.name, over: connection)
     }
 

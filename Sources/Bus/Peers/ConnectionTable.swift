@@ -30,6 +30,12 @@ struct ConnectionTable {
     /// All connections, in the order in which they came.
     var inOrder: [Peer] { peers.values.sorted { $0.number < $1.number } }
 
+    /// Returns a number for a peer that is no connection.
+    mutating func takeNumber() -> UInt64 {
+        defer { next += 1 }
+        return next
+    }
+
     mutating func add(_ peer: Peer) {
         peers[peer.number] = peer
         next = max(next, peer.number + 1)

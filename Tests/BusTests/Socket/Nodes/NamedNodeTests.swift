@@ -61,8 +61,8 @@ struct NamedNodeTests {
             let id = try notes.call("\(instance)@berlin/make")
             try here.reply(to: try here.expectCall("\(instance)/make"))
             try notes.expectReply(to: id)
-            let refused = try notes.refused("\(instance)@tokyo/make", with: "unavailable")
-            #expect(refused.message.contains("instances"))
+            let refused = try notes.refused("\(instance)@tokyo/make", with: "unknown-instance")
+            #expect(refused.message.contains("isn't on the node tokyo"))
         }
     }
 
