@@ -8,8 +8,10 @@ final class HostileNode: NATSConnection.Handler {
 
     func natsConnected() { isConnected = true }
     func natsDisconnected() { isConnected = false }
-    func natsFailed(_ why: String) {}
-    func natsGaveUp(_ why: String) {}
+    /// Why it can't connect.
+    private(set) var failures: [String] = []
+    func natsFailed(_ why: String) { failures.append(why) }
+    func natsGaveUp(_ why: String) { failures.append(why) }
     func natsReceived(_ index: Int, isPiece: Bool, _ bytes: UnsafeRawBufferPointer) { heard.insert(index) }
     func natsNoResponders(_ index: Int) {}
 }

@@ -5,16 +5,22 @@ import StrataTesting
 import TestSupport
 import Testing
 
+@testable import StrataLink
+
 /// A nats-server of a test, on a port of its own.
 final class NATSServer {
     let folder: String
     private(set) var port: Int64 = -1
+    /// The port for routes to other servers; nil if it has none.
+    private(set) var clusterPort: Int64?
     private let loop: Loop
     private var child: ChildProcess?
     private(set) var isRunning = false
 
     /// Writes the configuration, and starts the server.
-    init(_ loop: Loop, in folder: String, configuration: String) throws {
+    /// - Parameter port: its port; nil for any.
+    init(_ loop: Loop, in folder: String, configuration: String, port: UInt16? = nil) throws {
+        if let port { self.port = Int64(port) }
         self.loop = loop
         self.folder = folder
         try WrittenProgram.write(configuration, to: "\(folder)/nats.conf", mode: 0o600)
@@ -41,8 +47,24 @@ final class NATSServer {
                 json = try? JSON(parsing: Self.text(ports))
                 return json != nil || !self.isRunning
             }))
-        let url = try #require(json?["nats"]?.array?.first?.string, "nats-server didn't start")
-        port = try #require(url.split(separator: ":").last.flatMap { Int64($0) })
+        func chosenPort(_ kind: String) -> Int64? {
+            json?[kind]?.array?.first?.string?.split(separator: ":").last.flatMap { Int64($0) }
+        }
+        port = try #require(chosenPort("nats"), "nats-server didn't start")
+        clusterPort = chosenPort("cluster")
+    }
+
+    /// Where it listens.
+    var address: ServerAddress {
+        get throws { try ServerAddress("nats://127.0.0.1:\(port)") }
+    }
+
+    /// The port of leaf servers, which it chose.
+    func leafPort() throws -> Int64 {
+        let text = "Listening for leafnode connections on 127.0.0.1:"
+        #expect(logs(text))
+        let line = Self.text(log).split(separator: "\n").first { $0.contains(text) }
+        return try #require(line?.split(separator: ":").last.flatMap { Int64($0) })
     }
 
     private var log: String { "\(folder)/nats.log" }

@@ -13,19 +13,7 @@ final class StandInServer {
     /// - Parameter wantsTLS: whether it wants TLS and then says nothing more; if not, it refuses keys.
     init(wantsTLS: Bool) throws {
         self.wantsTLS = wantsTLS
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let descriptor = listener
-        let status = withUnsafeMutablePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, length) | listen(descriptor, 16) | getsockname(descriptor, address, &length)
-            }
-        }
-        try #require(status == 0)
-        port = UInt16(bigEndian: address.sin_port)
+        (listener, port) = try LoopbackSocket.listen()
     }
 
     deinit {

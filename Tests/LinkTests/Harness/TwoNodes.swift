@@ -1,3 +1,4 @@
+import Glibc
 import StrataCore
 import StrataLoop
 import StrataTesting
@@ -44,7 +45,7 @@ final class TwoNodes {
                 """
             users += "{nkey: \(key.publicKey)\(kind == .permissions ? permissions : "")}\n"
         }
-        let accounts = kind == .nothing ? "" : "accounts { moments { users: [\n\(users)] } }\n"
+        accounts = kind == .nothing ? "" : "accounts { moments { users: [\n\(users)] } }\n"
         var tls = ""
         if let host {
             try Self.makeCertificate(for: host, in: folder.path, loop)
@@ -56,6 +57,24 @@ final class TwoNodes {
     }
 
     private let usesTLS: Bool
+    /// The accounts in the server's configuration.
+    private let accounts: String
+    private var others: [NATSServer] = []
+
+    /// Starts one more server, which knows the same nodes, and which `close` ends.
+    /// - Parameters:
+    ///   - users: further users of the app's account.
+    ///   - port: its port; nil for any.
+    func addServer(
+        _ name: String, settings: String, more users: String = "", port: UInt16? = nil
+    ) throws -> NATSServer {
+        let path = "\(folder.path)/\(name)"
+        try #require(mkdir(path, 0o700) == 0)
+        let text = accounts.replacing("users: [", with: "users: [\n\(users)") + settings
+        let server = try NATSServer(loop, in: path, configuration: text, port: port)
+        others.append(server)
+        return server
+    }
 
     /// Makes a certificate that vouches for itself.
     private static func makeCertificate(for host: String, in folder: String, _ loop: Loop) throws {
@@ -101,6 +120,7 @@ final class TwoNodes {
             "app": .string(configuration.app), "node": .string(configuration.node),
             "nodes": .array(configuration.others.map { .string($0) }),
             "servers": .array(configuration.servers.map { .string($0.url) }),
+            "ca": configuration.ca.map { .string($0) } ?? nil,
             "key": configuration.key.map { .string($0) } ?? nil, "lost": .integer(Int64(configuration.lost)),
             "window": .integer(Int64(configuration.window)), "socket": .string(configuration.socket),
             "token": .string(configuration.token),
@@ -139,7 +159,7 @@ final class TwoNodes {
         for node in 0...1 where links[node] != nil && endings[node] == nil { links[node]?.shutDown() }
         #expect(loop.run(until: { (0...1).allSatisfy { self.links[$0] == nil || self.endings[$0] != nil } }))
         for broker in brokers { broker.close() }
-        server.kill()
+        for server in [server] + others where server.isRunning { server.kill() }
         loop.runOnce()
         folder.remove()
     }

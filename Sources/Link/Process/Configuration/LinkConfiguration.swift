@@ -28,6 +28,9 @@ public struct LinkConfiguration: Equatable, Sendable {
     /// The token that the launcher vouches for.
     public var token: String
 
+    /// Whether a server is connected to with TLS; libnats then does so with each.
+    var usesTLS: Bool { servers.contains(where: \.usesTLS) }
+
     /// Reads a configuration.
     /// - Throws: a `LinkError` that names the member that is missing or wrong.
     public init(json: JSON) throws {

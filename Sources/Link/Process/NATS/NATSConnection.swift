@@ -62,6 +62,8 @@ final class NATSConnection {
     private var connection: OpaquePointer?
     private var subscriptions: [OpaquePointer?] = []
     private var socket: Socket?
+    /// Watches what is written with TLS; nil without TLS.
+    private var watch: WriteWatch?
     private var isLost = false
     /// Whether messages may be published.
     private(set) var isUp = false
@@ -134,11 +136,16 @@ final class NATSConnection {
     /// Gives the server what was published; called at the end of each round.
     func flush() {
         guard isUp, let news, let socket else { return }
-        if news.wantsWriting { natsConnection_ProcessWriteEvent(connection) }
+        if news.wantsWriting { write() }
         let waits = news.wantsWriting
         guard waits != isWatchedForWriting else { return }
         isWatchedForWriting = waits
         socket.watch(waits ? [.readable, .writable] : .readable)
+    }
+
+    private func write() {
+        guard let watch else { return natsConnection_ProcessWriteEvent(connection) }
+        watch.during { natsConnection_ProcessWriteEvent(connection) }
     }
 
     // MARK: - What happens
@@ -148,6 +155,7 @@ final class NATSConnection {
         if new.isLost { isLost = true }
         if let descriptor = new.descriptor {
             // It fails if the system has no memory left; the connection is then lost.
+            if configuration.usesTLS { watch = WriteWatch(descriptor) }
             socket = try? Socket(loop, descriptor: descriptor) { [unowned self] in self.happened($0) }
         }
         switch new.outcome {
@@ -227,6 +235,7 @@ final class NATSConnection {
         isWatchedForWriting = false
         socket?.close()
         socket = nil
+        watch = nil
         for subscription in subscriptions { natsSubscription_Destroy(subscription) }
         subscriptions = []
         if let connection { natsConnection_Destroy(connection) }
@@ -237,7 +246,7 @@ final class NATSConnection {
 
     private func happened(_ event: Socket.Event) {
         guard isUp else { return }
-        if event.contains(.writable) { natsConnection_ProcessWriteEvent(connection) }
+        if event.contains(.writable) { write() }
         guard event.contains(.readable) else { return }
         natsConnection_ProcessReadEvent(connection)
         for index in subscriptions.indices { empty(index) }

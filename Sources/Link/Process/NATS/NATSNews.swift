@@ -31,6 +31,8 @@ final class NATSNews: @unchecked Sendable {
         var news = News()
         var wantsWriting = false
         var isAbandoned = false
+        /// This object's own descriptor of the connection, until libnats has closed it.
+        var own: Int32 = -1
     }
 
     private let state = Mutex(State())
@@ -76,9 +78,13 @@ final class NATSNews: @unchecked Sendable {
     }
 
     private func attached(_ descriptor: Int32) -> natsStatus {
-        let copy = strata_duplicate(descriptor)
-        guard copy >= 0 else { return NATS_SYS_ERROR }
+        let (copy, own) = (strata_duplicate(descriptor), strata_duplicate(descriptor))
+        guard copy >= 0, own >= 0 else {
+            for descriptor in [copy, own] where descriptor >= 0 { close(descriptor) }
+            return NATS_SYS_ERROR
+        }
         let isAbandoned = state.withLock { state in
+            state.own = own
             if !state.isAbandoned { state.news.descriptor = copy }
             return state.isAbandoned
         }
@@ -90,6 +96,18 @@ final class NATSNews: @unchecked Sendable {
     private func lost() {
         state.withLock { $0.news.isLost = true }
         wake.send()
+    }
+
+    /// libnats has closed its descriptor. The loop's thread may still wait for the rest of a record of TLS at it, which
+    /// the close of one of several descriptors doesn't end.
+    private func detached() {
+        let own = state.withLock { state in
+            defer { state.own = -1 }
+            return state.own
+        }
+        guard own >= 0 else { return }
+        shutdown(own, Int32(SHUT_RDWR))
+        close(own)
     }
 
     private func wantsWriting(_ wants: Bool) {
@@ -124,7 +142,10 @@ extension NATSNews {
                 NATSNews.at(data).wantsWriting(adds)
                 return NATS_OK
             },
-            { _ in NATS_OK })
+            { data in
+                NATSNews.at(data).detached()
+                return NATS_OK
+            })
         natsOptions_SetClosedCB(options, { Unmanaged<NATSNews>.fromOpaque($1!).release() }, pointer)
         return retained
     }

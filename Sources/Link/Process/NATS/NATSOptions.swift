@@ -52,7 +52,7 @@ enum NATSOptions {
         natsOptions_SetIgnoreDiscoveredServers(options, true)
         // Refused publications are told here. Without a handler libnats prints them.
         natsOptions_SetErrorHandler(options, { _, _, _, _ in }, nil)
-        if configuration.servers.contains(where: \.usesTLS) {
+        if configuration.usesTLS {
             try require(natsOptions_SetSecure(options, true), "libnats has no TLS")
             if let ca = configuration.ca {
                 try require(
