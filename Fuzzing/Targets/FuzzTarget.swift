@@ -1,7 +1,7 @@
 /// A part of the project that takes bytes from strangers, with what must hold for any bytes.
 /// libFuzzer searches for inputs (`scripts/fuzz`), and the tests run the inputs that are kept.
 public enum FuzzTarget: String, CaseIterable, Sendable {
-    case broker, bus, header, frames, manifest, url, json, adapter, contract
+    case broker, node, bus, header, frames, manifest, url, json, adapter, contract
 
     /// Runs one input. Call it on one thread at a time.
     /// - Parameter isAlone: whether nothing else happens in the process, so that its descriptors
@@ -11,6 +11,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         var reader = InputReader(input)
         switch self {
         case .broker: try BrokerTarget.run(&reader, isAlone: isAlone)
+        case .node: try NodeTarget.run(&reader)
         case .bus: try BusTarget.run(&reader)
         case .header: try HeaderTarget.run(&reader)
         case .frames: try FramesTarget.run(&reader)

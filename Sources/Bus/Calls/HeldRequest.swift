@@ -23,8 +23,7 @@ final class HeldRequest {
         var meta: [UInt8] = []
         var body: [UInt8] = []
         var skipsAuthorization = false
-        /// The number that another node's `create` gives to its instance. Not written down, because the nodes'
-        /// requests end before the broker is replaced.
+        /// The number that another node's `create` gives to its instance; 0 for one of this node.
         var foreignInstance: UInt64 = 0
 
         init() {}
@@ -53,6 +52,7 @@ final class HeldRequest {
             try file(8, &waiting)
             body = waiting.array
             try file(9, &skipsAuthorization)
+            try file(10, &foreignInstance)
         }
     }
 

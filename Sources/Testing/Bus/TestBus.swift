@@ -63,6 +63,11 @@ public class TestBus {
         path = "\(temporary.path)/bus"
     }
 
+    /// Makes a bus in memory, on virtual time, without a launcher.
+    package convenience init(inMemory table: AppTable) throws {
+        try self.init(table, MemoryBus(table, isLaunched: false))
+    }
+
     deinit { try? stop() }
 
     /// Whether the environment has `STRATA_TEST_HANDOVER`. Then a broker on a thread is replaced

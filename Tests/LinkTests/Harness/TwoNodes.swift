@@ -147,6 +147,14 @@ final class TwoNodes {
         try waitUntilUp()
     }
 
+    /// Waits for a condition. If it doesn't come about, the failure shows what the links have said and counted.
+    func wait(_ location: SourceLocation = #_sourceLocation, until condition: () -> Bool) throws {
+        let hasCome = loop.run(until: condition)
+        let figures = (0...1).map { "\(String(describing: links[$0]?.figures(of: names[1 - $0])))" }
+        let states = (0...1).map { links[$0]?.state(of: names[1 - $0]) ?? "none" }
+        try #require(hasCome, "\(states) \(lines) \(figures)", sourceLocation: location)
+    }
+
     func waitUntilUp() throws {
         try #require(loop.run(until: { (0...1).allSatisfy { self.links[$0]?.state(of: self.names[1 - $0]) == "up" } }))
     }

@@ -83,7 +83,7 @@ struct LinkKeeperTests {
     }
 
     @Test(.promise("M.154")) func aReloadRestartsItIfFederationHasChanged() throws {
-        let app = try app("cat <&4; echo; trap 'echo told to end; exit 0' TERM; while :; do read line <&3; done")
+        let app = try app("trap 'echo told to end; exit 0' TERM; cat <&4; echo; while read line <&3; do :; done")
         try app.start()
         try app.until { app.said("nats://localhost") }
         _ = try app.ask("reload").get()
@@ -96,9 +96,9 @@ struct LinkKeeperTests {
     }
 
     @Test(.promise("M.154")) func itEndsInOrderAfterTheModules() throws {
-        let app = try app("trap 'echo link told; exit 0' TERM; echo link runs; while :; do read line <&3; done")
+        let app = try app("trap 'echo link told; exit 0' TERM; echo link runs; while read line <&3; do :; done")
         try app.module(
-            "Near", "trap 'echo module told; exit 0' TERM; echo module runs; while :; do read line <&3; done",
+            "Near", "trap 'echo module told; exit 0' TERM; echo module runs; while read line <&3; do :; done",
             stays: false)
         try app.start()
         try app.getReady("Near")
