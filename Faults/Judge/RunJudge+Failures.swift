@@ -48,9 +48,10 @@ extension RunJudge {
         }
         guard !isExplained, !isOfASecondReplacement(state, log), !isOfAParting(state, log, nodes) else { return }
         let (kind, code) = (RequestKind(rawValue: state.kind)?.name ?? "?", AnswerCode.name(state.code))
+        let callee = state.callee == 0 ? "" : " to \(Role.all[Int(state.callee) - 1].name)"
         found(
             .unexplainedFailure,
-            "a request (\(kind)) ended as \(code), and nothing was done to caller, callee or broker"
+            "a request\(callee) (\(kind)) ended as \(code), and nothing was done to caller, callee or broker"
                 + (nodes.count > 1 ? ", or between their nodes" : ""),
             request: number)
     }

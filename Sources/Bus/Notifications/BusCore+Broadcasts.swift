@@ -184,7 +184,7 @@ extension BusCore {
         let peer = observation.peer
         // A notice that is already being written can't be replaced.
         if peer.outbox.remove(endingAt: observation.waitingEnd) {
-            observation.missed += 1
+            observation.missed += 1 + observation.takeGap()
             statistics.replaced += 1
         } else {
             observation.missed = observation.takeGap()

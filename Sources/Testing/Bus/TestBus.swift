@@ -24,6 +24,8 @@ public class TestBus {
     private var knownLauncher: RawPeer?
     private var knownOperator: RawPeer?
     private var nextToken = 1
+    /// The bus of the node on which the callees run, in tests that are spread over two nodes.
+    package var away: TestBus?
 
     /// Starts a broker.
     /// - Parameters:
@@ -74,6 +76,10 @@ public class TestBus {
     /// after each round of its loop, by one made from what it wrote down.
     public static let isHandedOverEachRound = getenv("STRATA_TEST_HANDOVER") != nil
 
+    /// Whether the environment has `STRATA_TEST_NODES`. Then an app that names no nodes runs on two: rows that provide
+    /// interfaces on the second one, and all else on the first, which a test knows as its bus.
+    package static let isSpread = getenv("STRATA_TEST_NODES") != nil
+
     /// How long an expectation waits before it fails: the seconds in the environment's
     /// `STRATA_TEST_PATIENCE`, or 120 s.
     ///
@@ -87,7 +93,10 @@ public class TestBus {
     public static func run<Result>(
         _ table: AppTable, executable: String? = nil, isLaunched: Bool = false, _ test: (TestBus) throws -> Result
     ) throws -> Result {
-        try TestBus(table, executable: executable, isLaunched: isLaunched).run(test)
+        if isSpread, executable == nil, !isLaunched, table.nodes.isEmpty {
+            return try TestNodes.spread(table, test)
+        }
+        return try TestBus(table, executable: executable, isLaunched: isLaunched).run(test)
     }
 
     /// Runs a test on this bus, and ends the bus.
@@ -139,6 +148,12 @@ public class TestBus {
         RawPeer(PeerSocket(descriptor: descriptor), label: label, answersLifecycle: answersLifecycle, group: group)
     }
 
+    /// The bus of the node on which a module runs.
+    private func home(of name: String) -> TestBus {
+        guard let away, let row = away.table.modules.first(where: { $0.name == name }) else { return self }
+        return row.placement.includes(away.table.node ?? "") ? away : self
+    }
+
     /// Connects a module that says hello, becomes ready, and answers its life cycle calls.
     /// - Parameters:
     ///   - name: the module's name.
@@ -150,7 +165,7 @@ public class TestBus {
     public func module(
         _ name: String, _ hello: JSON = [:], waits: Bool = true, file: StaticString = #fileID, line: UInt = #line
     ) throws -> RawPeer {
-        let peer = try connect(name, answersLifecycle: true)
+        let peer = try home(of: name).connect(name, answersLifecycle: true)
         try peer.hello(name, hello, file: file, line: line)
         if waits { try peer.becomeReady(file: file, line: line) }
         return peer
@@ -165,7 +180,7 @@ public class TestBus {
         let provided: JSON = .object([.init("interfaces", .object(interfaces.map { .init($0, [:]) }))])
         let script = ModuleScript()
         write(script)
-        let peer = try connect(name, answersLifecycle: true)
+        let peer = try home(of: name).connect(name, answersLifecycle: true)
         peer.script = script
         try peer.hello(name, provided.adding(hello), file: file, line: line)
         try peer.becomeReady(file: file, line: line)

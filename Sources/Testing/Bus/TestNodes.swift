@@ -35,6 +35,22 @@ package final class TestNodes {
         }
     }
 
+    /// Runs a test of one bus on two, with all rows that provide interfaces on the second one.
+    static func spread<Result>(_ table: AppTable, _ test: (TestBus) throws -> Result) throws -> Result {
+        var table = table
+        for place in table.modules.indices {
+            table.modules[place].placement = .on([table.modules[place].provides.isEmpty ? "berlin" : "tokyo"])
+        }
+        let nodes = try TestNodes(table)
+        nodes.berlin.away = nodes.tokyo
+        return try nodes.tokyo.run { _ in
+            try nodes.berlin.run { bus in
+                try nodes.join()
+                return try test(bus)
+            }
+        }
+    }
+
     private static func table(_ table: AppTable, of node: String) -> AppTable {
         var table = table
         if table.nodes.isEmpty { table.nodes = [.init("berlin"), .init("tokyo")] }

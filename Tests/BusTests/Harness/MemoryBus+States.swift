@@ -14,7 +14,9 @@ extension MemoryBus {
     static func run<Result>(
         _ table: AppTable, isLaunched: Bool = false, _ test: (TestBus) throws -> Result
     ) throws -> Result {
-        if TestBus.isHandedOverEachRound { return try TestBus.run(table, isLaunched: isLaunched, test) }
+        if TestBus.isHandedOverEachRound || TestBus.isSpread {
+            return try TestBus.run(table, isLaunched: isLaunched, test)
+        }
         return try TestBus(table, MemoryBus(table, isLaunched: isLaunched)).run(test)
     }
 

@@ -176,6 +176,34 @@ struct NodeGapTests {
         }
     }
 
+    /// The notice that waits for an observer with `keep: latest` was replaced by one that told of a gap.
+    @Test(.promise("N.8")) func aGapIsToldWithTheNoticeBehindItAlsoIfThatReplacesOne() throws {
+        try asTokyo(.twoNodes { $0.limits.queue = 200_000 }) { bus, line in
+            let observer = try bus.module("Notes", ["observes": [["name": "found", "keep": "latest"]]])
+            observer.isPaused = true
+            // So much that the next notices wait.
+            func found(_ number: Int64, missed: Int64 = 0, _ text: JSON = "") throws {
+                try line.send(
+                    [
+                        "kind": "notice", "name": "found", "from": "Index", "via": "broadcast",
+                        "missed": .integer(missed),
+                    ], body: ["n": .integer(number), "text": text])
+            }
+            for number in 1...20 as ClosedRange<Int64> { try found(number, .filler(60_000)) }
+            try found(21, missed: 7, .filler(60_000))
+            try line.settleNode()
+            observer.isPaused = false
+            var (numbers, missed): ([Int64], Int64) = ([], 0)
+            while numbers.last != 21 {
+                let notice = try observer.expectNotice("found")
+                numbers.append(notice.json["n"]?.integer ?? 0)
+                missed += notice["missed"]?.integer ?? 0
+            }
+            try #require(numbers.count < 21, "no notice was replaced")
+            #expect(missed == Int64(21 - numbers.count) + 7)
+        }
+    }
+
     // MARK: Replaced brokers
 
     /// Runs a test on berlin's broker as a program, which may be replaced. The test speaks as tokyo's.
