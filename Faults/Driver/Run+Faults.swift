@@ -18,7 +18,7 @@ extension Run {
         case .haltBroker: if let broker = processes.broker(of: node) { halt(fault, node.index, broker) }
         case .cutConnection:
             guard let place = processes.newest(fault.role) else { return }
-            note(fault, place.node, place.pid)
+            note(fault, place.node, place.pid, detail: target(fault))
             _ = fault_cut(place.pid, nodes[Int(place.node)].socket)
         case .halfFrame: order(fault, Board.Place.cut)
         case .delayReader: order(fault, UInt64(fault.milliseconds))
@@ -51,8 +51,12 @@ extension Run {
                 number: UInt64(fault.milliseconds), detail: detail))
     }
 
+    /// The number of the role that a fault hits, plus 1; 0 for none. A process that is killed as it starts has no log
+    /// that names its role.
+    private func target(_ fault: PlannedFault) -> UInt64 { Role.index(of: fault.role).map { UInt64($0) + 1 } ?? 0 }
+
     private func hit(_ fault: PlannedFault, _ node: UInt8, _ pid: Int32, _ signal: Int32) {
-        note(fault, node, pid)
+        note(fault, node, pid, detail: target(fault))
         kill(pid, signal)
     }
 
@@ -72,7 +76,7 @@ extension Run {
 
     private func order(_ fault: PlannedFault, _ order: UInt64) {
         guard let place = processes.newest(fault.role) else { return }
-        note(fault, place.node, place.pid)
+        note(fault, place.node, place.pid, detail: target(fault))
         place.order = order
     }
 

@@ -43,7 +43,8 @@ extension RunJudge {
                 return fault.detail + 1 == UInt64(state.callee) && fault.time + Self.afterProcess > state.sentAt
             default:
                 return reasons.contains(kind) && fault.time + Self.afterProcess > state.sentAt
-                    && concerns(Int32(bitPattern: fault.extra), state, log)
+                    && (concerns(Int32(bitPattern: fault.extra), state, log)
+                        || state.callee > 0 && fault.detail == UInt64(state.callee))
             }
         }
         guard !isExplained, !isOfASecondReplacement(state, log), !isOfAParting(state, log, nodes) else { return }

@@ -41,6 +41,7 @@ package final class TestNodes {
         for place in table.modules.indices {
             table.modules[place].placement = .on([table.modules[place].provides.isEmpty ? "berlin" : "tokyo"])
         }
+        table.nodes = [.init("berlin", operates: true), .init("tokyo", operates: true)]
         let nodes = try TestNodes(table)
         nodes.berlin.away = nodes.tokyo
         return try nodes.tokyo.run { _ in
