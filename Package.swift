@@ -106,7 +106,8 @@ let package = Package(
             dependencies: ["StrataCore", "StrataLoop", "StrataContracts", "StrataManifest", "StrataOperator"],
             path: "Sources/ModuleProcess/Launcher", swiftSettings: settings),
         .target(
-            name: "StrataTesting", dependencies: ["CUV", "StrataCore", "StrataLoop", "StrataBus", "Strata"],
+            name: "StrataTesting",
+            dependencies: ["CUV", "StrataCore", "StrataLoop", "StrataBus", "StrataPipe", "Strata"],
             path: "Sources/Testing", swiftSettings: settings),
         .target(
             name: "StrataPictures", dependencies: ["StrataCore", "StrataOperator"], path: "Sources/Pictures",

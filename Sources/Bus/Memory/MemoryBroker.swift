@@ -21,7 +21,7 @@ package final class MemoryBroker {
     package private(set) var isListening = true
     package private(set) var hasEnded = false
     /// The time in nanoseconds. The bus never sees the time 0.
-    package private(set) var time: UInt64 = 1_000_000_000
+    package private(set) var time: UInt64
     /// The number of events that the bus was given.
     package private(set) var events: UInt64 = 0
     /// Whether long work is done in small batches, as if a light peer were connected.
@@ -37,10 +37,13 @@ package final class MemoryBroker {
     /// - Parameters:
     ///   - user: the user whose tools are operators.
     ///   - launcher: the process that will be the launcher, if the bus has to wait for one.
+    ///   - time: when it starts, in nanoseconds.
     package init(
-        _ table: AppTable, _ processes: MemoryProcesses, user: UInt32, awaiting launcher: ProcessIdentity? = nil
+        _ table: AppTable, _ processes: MemoryProcesses, user: UInt32, awaiting launcher: ProcessIdentity? = nil,
+        at time: UInt64 = 1_000_000_000
     ) {
         self.processes = processes
+        self.time = time
         bus = BusCore(self, table: table, user: user, time: time)
         guard let launcher else { return }
         eventBegins()

@@ -31,6 +31,8 @@ extension BusCore {
             nodes.mayHoldRequests = true
             return call
         }
+        // Requests for a module that starts here wait for that one.
+        if !owner.waiting.isEmpty, isElsewhere(owner) { try sendAllJoined(owner) }
         let remote = if let named = facts.named { named } else { try bestRemote(of: owner) }
         let line = remote.line
         let room = request.room

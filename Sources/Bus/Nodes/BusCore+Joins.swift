@@ -53,20 +53,31 @@ extension BusCore {
     func advanceJoined() {
         var left = isShared ? FanOut.sharedBatch : FanOut.batch
         while left > 0, let module = work.firstJoined {
-            if module.waiting.isEmpty, let waiter = module.takeReadyWaiter() {
-                left -= Self.requestCost
-                settle(waiter, isReady: true)
-                continue
-            }
-            guard let call = module.waiting.first, let remote = receiver(of: call, for: module) else {
-                // If only room was missing, `hasRoom` continues.
-                work.removeFirstJoined()
-                continue
-            }
-            left -= Self.requestCost
-            module.takeFirstWaiting()
-            unhold(call).withRequest { deliver(call, $0.kindToNode, $0, to: remote) }
+            // If only room was missing, `hasRoom` continues.
+            if sendFirstJoined(module) { left -= Self.requestCost } else { work.removeFirstJoined() }
         }
+    }
+
+    /// Sends on all requests that have waited for a row, before one that names the node and doesn't wait.
+    func sendAllJoined(_ module: ModuleRecord) throws(BusError) {
+        turn.interrupt()
+        while sendFirstJoined(module) {}
+        try require(
+            module.waiting.isEmpty, .overloaded,
+            "requests for \(module.name) wait for room in the queue to its node: wait for answers")
+    }
+
+    /// Sends on the first request that has waited for a node; behind the last one the first `create`.
+    /// - Returns: whether there was one, and it could go on.
+    private func sendFirstJoined(_ module: ModuleRecord) -> Bool {
+        if module.waiting.isEmpty, let waiter = module.takeReadyWaiter() {
+            settle(waiter, isReady: true)
+            return true
+        }
+        guard let call = module.waiting.first, let remote = receiver(of: call, for: module) else { return false }
+        module.takeFirstWaiting()
+        unhold(call).withRequest { deliver(call, $0.kindToNode, $0, to: remote) }
+        return true
     }
 
     /// Returns the peer to which the first request that waits for a row goes; nil if it can't go on

@@ -111,6 +111,7 @@ final class NodeRecord {
 
     /// Notes that the connection has ended.
     func ended(_ reason: String, at time: UInt64) {
+        if life == .joining { received.hasMissedCounts() }
         life.take(.ended)
         (self.reason, since) = (reason, time)
         (peers, mismatched, ready, connection, instances) = ([], [:], [], nil, [:])

@@ -49,6 +49,13 @@ struct SentNotices: ~Copyable {
         return counts
     }
 
+    /// The names that are observed, each with the latest rank of its observers.
+    var observed: [String: Int] {
+        var observed: [String: Int] = [:]
+        entries.forEach { observed[$0.name] = $0.rank }
+        return observed
+    }
+
     mutating func observes(_ name: String, rank: Int) {
         guard let entry = entries.find(name) else { return entries.set(name, Entry(name, rank: rank)) }
         if entry.rank == nil { former -= 1 }
@@ -118,8 +125,16 @@ struct ReceivedNotices: ~Copyable {
     /// What was missed before a connection.
     enum Gap {
         case counted([String: UInt64])
-        /// The other broker doesn't know it any more. These are the names that had come from it.
+        /// The other broker doesn't know it any more. These are the names that had come from it, or that it
+        /// has broadcast for this node since it began.
         case unknown([String])
+    }
+
+    /// Notes that a connection ended before the other broker's counts had come. It may have sent notices over
+    /// it, and nothing tells from which count on.
+    mutating func hasMissedCounts() {
+        // It is no broker's series.
+        if series == 0 { series = 1 }
     }
 
     /// Takes the counts of the other broker as a connection begins.
@@ -132,7 +147,7 @@ struct ReceivedNotices: ~Copyable {
                     return count > seen ? count - seen : nil
                 })
         } else if self.series != 0 {
-            var names: [String] = []
+            var names = counts.filter { $0.value > 0 }.map(\.key)
             entries.forEach { names.append($0.name) }
             gap = .unknown(names)
         }

@@ -78,7 +78,7 @@ public enum PipeLife: Equatable, Sendable {
     }
 
     /// Whether the broker's connection is open, and the session goes on.
-    var isOpen: Bool {
+    public var isOpen: Bool {
         switch self {
         case .up, .stalled: true
         case .idle, .greeting, .opening, .closing: false

@@ -6,6 +6,8 @@ struct SimulatedFrame {
     var id: UInt64
     var to: String
     var from: String
+    /// The node that it came from; empty if it is the receiver's own.
+    var node: String
     var level: String
     var name: String
     var object: String
@@ -32,6 +34,7 @@ struct SimulatedFrame {
         id = header.members.contains(.id) ? header.id : 0
         to = header.members.contains(.to) ? header.to.text : ""
         from = header.members.contains(.from) ? header.from.text : ""
+        node = header.node.text
         level = header.members.contains(.level) ? header.level.text : ""
         name = header.members.contains(.name) ? header.name.text : ""
         object = header.members.contains(.object) ? header.object.text : ""

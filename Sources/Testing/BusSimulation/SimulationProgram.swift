@@ -7,8 +7,8 @@ internal import Glibc
 /// mistake. The program shortens and prints what it found.
 package struct SimulationProgram {
     private static let usage = """
-        usage: simulate [--seeds N | --seconds N | --minutes N] [--from SEED] [--steps N] [--unshrunk]
-               simulate --seed SEED [--steps N] [--unshrunk | --story]
+        usage: simulate [--nodes] [--seeds N | --seconds N | --minutes N] [--from SEED] [--steps N] [--unshrunk]
+               simulate [--nodes] --seed SEED [--steps N] [--unshrunk | --story]
         """
     /// The seconds after which a seed counts as hanging. Most seeds take some milliseconds.
     private static let patience: UInt32 = 30
@@ -20,6 +20,8 @@ package struct SimulationProgram {
     private var shrinks = true
     private var isTold = false
     private var isSingle = false
+    /// What is simulated: one bus, or joined brokers.
+    private var kind: any SeededSimulation.Type = BusSimulation.self
 
     /// Does what the arguments say, and ends the process. The exit code is 1 if a rule was
     /// broken.
@@ -44,6 +46,10 @@ package struct SimulationProgram {
             }
             if option == "--story" {
                 isTold = true
+                continue
+            }
+            if option == "--nodes" {
+                kind = NodeSimulation.self
                 continue
             }
             guard let value = rest.popFirst().flatMap({ Int($0) }), value > 0 else { return false }
@@ -76,7 +82,7 @@ package struct SimulationProgram {
     private static let slice = 500
 
     private func run() -> Bool {
-        if isTold { return tellStory(first, BusSimulation.steps(seed: first, count: steps)) }
+        if isTold { return tellStory(first, nil) }
         let places = isSingle ? 1 : max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         let size = places * MemoryLayout<Progress>.stride
         guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
@@ -120,10 +126,10 @@ package struct SimulationProgram {
         for seed in seeds where end.map({ ContinuousClock.now < $0 }) ?? true {
             progress.pointee.seed = seed
             alarm(Self.patience)
-            let simulation = BusSimulation(seed: seed, steps: BusSimulation.steps(seed: seed, count: steps))
-            if let finding = simulation.run() { return .rule(finding.rule) }
+            let result = kind.run(seed: seed, count: steps, kept: nil, telling: nil)
+            if let finding = result.finding { return .rule(finding.rule) }
             progress.pointee.seeds += 1
-            progress.pointee.events += Int(simulation.events)
+            progress.pointee.events += Int(result.events)
         }
         return .clean
     }
@@ -131,62 +137,65 @@ package struct SimulationProgram {
     // MARK: A failed seed
 
     private func tell(_ seed: Int) {
-        let all = BusSimulation.steps(seed: seed, count: steps)
-        let ending = attempt(seed, all)
-        print("seed \(seed): \(ending)")
-        print("again: scripts/simulate --seed \(seed)\(steps == BusSimulation.defaultSteps ? "" : " --steps \(steps)")")
+        let ending = attempt(seed, nil)
+        print("seed \(seed): \(describe(ending))")
+        let options = (kind == BusSimulation.self ? "" : " --nodes") + " --seed \(seed)"
+        print("again: scripts/simulate\(options)\(steps == BusSimulation.defaultSteps ? "" : " --steps \(steps)")")
         guard shrinks else { return }
         // Each attempt to shorten a hang would take as long as the hang.
         guard ending != .signal(SIGALRM) else {
-            _ = tellStory(seed, all)
+            _ = tellStory(seed, nil)
             return
         }
-        let kept = Shrinking.shortest(all) { attempt(seed, $0) == ending }
-        print("\(kept.count) of its \(all.count) steps are enough:")
+        let count = kind.stepCount(seed: seed, count: steps)
+        let kept = Shrinking.shortest(Array(0..<count)) { attempt(seed, $0) == ending }
+        print("\(kept.count) of its \(count) steps are enough:")
         _ = tellStory(seed, kept)
     }
 
+    /// - Parameter kept: the steps that are taken; nil for all.
     /// - Returns: whether no rule was broken.
-    private func tellStory(_ seed: Int, _ steps: [SimulationStep]) -> Bool {
+    private func tellStory(_ seed: Int, _ kept: [Int]?) -> Bool {
         let process = Self.fork {
             alarm(Self.patience)
             // Flush each line at once, because the next step may be the last.
-            let simulation = BusSimulation(seed: seed, steps: steps) { line in
+            let result = kind.run(seed: seed, count: steps, kept: kept) { line in
                 print(line)
                 fflush(nil)
             }
-            let finding = simulation.run()
-            if let finding { print(finding) }
-            return finding.map { .rule($0.rule) } ?? .clean
+            if let finding = result.finding { print(finding.text) }
+            return result.finding.map { .rule($0.rule) } ?? .clean
         }
         return Self.wait(process) == .clean
     }
 
     /// Runs a simulation with these steps in a process of its own, and returns how it ended.
-    private func attempt(_ seed: Int, _ steps: [SimulationStep]) -> Ending {
+    private func attempt(_ seed: Int, _ kept: [Int]?) -> Ending {
         Self.wait(
             Self.fork {
                 alarm(Self.patience)
-                return BusSimulation(seed: seed, steps: steps).run().map { .rule($0.rule) } ?? .clean
+                let result = kind.run(seed: seed, count: steps, kept: kept, telling: nil)
+                return result.finding.map { .rule($0.rule) } ?? .clean
             })
+    }
+
+    private func describe(_ ending: Ending) -> String {
+        switch ending {
+        case .clean: "no finding"
+        case .rule(let rule): kind.rules[min(rule, kind.rules.count - 1)]
+        case .signal(SIGALRM): "it hangs"
+        case .signal(let number): "it ended with signal \(number)"
+        }
     }
 
     // MARK: Processes
 
     /// How a simulation ended.
-    private enum Ending: Equatable, CustomStringConvertible {
+    private enum Ending: Equatable {
         case clean
-        case rule(SimulationRule)
+        /// The rule that was broken, by its index.
+        case rule(Int)
         case signal(Int32)
-
-        var description: String {
-            switch self {
-            case .clean: "no finding"
-            case .rule(let rule): rule.rawValue
-            case .signal(SIGALRM): "\(SimulationRule.work.rawValue): it hangs"
-            case .signal(let number): "\(SimulationRule.alive.rawValue): it ended with signal \(number)"
-            }
-        }
     }
 
     private static func fork(_ body: () -> Ending) -> pid_t {
@@ -195,9 +204,7 @@ package struct SimulationProgram {
         guard process == 0 else { return process }
         let ending = body()
         fflush(nil)
-        if case .rule(let rule) = ending {
-            _exit(1 + Int32(SimulationRule.allCases.firstIndex(of: rule) ?? 0))
-        }
+        if case .rule(let rule) = ending { _exit(1 + Int32(rule)) }
         _exit(0)
     }
 
@@ -214,6 +221,6 @@ package struct SimulationProgram {
     private static func ending(_ status: Int32) -> Ending {
         guard status & 0x7F == 0 else { return .signal(status & 0x7F) }
         let code = Int(status >> 8 & 0xFF)
-        return code == 0 ? .clean : .rule(SimulationRule.allCases[min(code, SimulationRule.allCases.count) - 1])
+        return code == 0 ? .clean : .rule(code - 1)
     }
 }

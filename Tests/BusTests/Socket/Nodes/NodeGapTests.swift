@@ -72,6 +72,26 @@ struct NodeGapTests {
         }
     }
 
+    @Test(.promise("N.34")) func aFirstConnectionWithoutCountsMayHaveBroughtBroadcasts() throws {
+        try TestBus.run(.twoNodes { $0.node = "berlin" }) { bus in
+            let notes = try bus.module("Notes", ["observes": ["found", "other"]])
+            _ = try TestNodes.link(of: bus)
+            // Tokyo knows of the observer, and ends before berlin has read its table.
+            let first = try TestNodes.line(to: "tokyo", of: bus)
+            try first.expect(["kind": "node"])
+            first.close()
+            try TestNodes.wait(for: "lost", of: "tokyo", on: bus)
+            let line = try NodeHostilityTests.tokyo(of: bus, hasLink: true) { members in
+                members.removeAll { $0.name == "series" || $0.name == "counts" }
+                members += [.init("series", 7), .init("counts", ["found": 3])]
+            }
+            for (name, missed) in [("found", 1), ("other", nil), ("found", nil)] as [(JSON, JSON?)] {
+                try line.send(["kind": "notice", "name": name, "from": "Index", "via": "broadcast"])
+                #expect(try notes.expect(["kind": "notice", "name": name])["missed"] == missed)
+            }
+        }
+    }
+
     @Test(.promise("N.33")) func whatFoundNoRoomIsCountedOnce() throws {
         try observed(.twoNodes { $0.limits.queue = 256 << 10 }) { nodes, store, index in
             nodes.holdBerlin()
