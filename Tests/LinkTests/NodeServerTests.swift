@@ -113,7 +113,7 @@ import Testing
             relay.cuts = true
             try run { relay.hasCut }
             try run { stream.received.count >= bytes.count }
-            #expect(stream.has(bytes) && relay.count == 2)
+            #expect(stream.has(bytes) && relay.count >= 2)
             #expect(nodes.brokers.allSatisfy { $0.opened == 1 && $0.losses.isEmpty })
             process.letGo()
             try run { process.exit != nil }
