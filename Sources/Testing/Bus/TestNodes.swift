@@ -68,6 +68,9 @@ package final class TestNodes {
     /// Makes tokyo hear nothing more of berlin, whose frames wait at the link instead.
     package func holdBerlin() { lines[0].relay = nil }
 
+    /// Makes berlin hear nothing more of tokyo.
+    package func holdTokyo() { lines[1].relay = nil }
+
     /// Makes the link of each node, and joins the two.
     /// - Parameter state: the state in which each node sees the other one then.
     package func join(until state: String = "up") throws {

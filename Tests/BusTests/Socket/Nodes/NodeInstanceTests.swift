@@ -142,20 +142,25 @@ struct NodeInstanceTests {
 
     @Test(.promise("N.42")) func aCancelTakesItBack() throws {
         try run { _, notes, index in
-            let first = try create(notes)
+            let id = try create(notes)
             let question = try index.expectCall("module/create")
-            try notes.cancel(first)
-            try notes.expectError(to: first, "cancelled", ran: "maybe")
+            try notes.cancel(id)
+            try notes.expectError(to: id, "cancelled", ran: "maybe")
             try index.expect(["kind": "cancel", "id": .integer(Int64(question.id))])
             try index.expectCall("module/released", ["instance": question.json["instance"] ?? .null])
-            // The owner has consented, and its bus has not heard of the cancel yet.
-            let second = try create(notes)
-            let late = try index.expectCall("module/create")
-            try index.reply(to: late)
-            try notes.cancel(second)
-            let answer = try notes.answer(to: second)
-            if answer.kind == "reply" { try notes.asked("bus/release", answer.json) }
-            try index.expectCall("module/released", ["instance": late.json["instance"] ?? .null])
+        }
+    }
+
+    @Test(.promise("N.42")) func aCancelThatCrossesTheConsentTakesItBack() throws {
+        try run { nodes, notes, index in
+            let id = try create(notes)
+            let question = try index.expectCall("module/create")
+            nodes.holdTokyo()
+            try index.reply(to: question)
+            try index.settle()
+            try notes.cancel(id)
+            try notes.expectError(to: id, "cancelled", ran: "maybe")
+            try index.expectCall("module/released", ["instance": question.json["instance"] ?? .null])
         }
     }
 
