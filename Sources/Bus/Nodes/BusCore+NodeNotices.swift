@@ -79,16 +79,9 @@ extension BusCore {
         }
     }
 
-    /// Returns the observations that a peer's notice may be for: of another node's, those that the node knew when it
-    /// sent the notice.
-    @inline(__always)
+    /// Returns the observations that a broadcast reaches: of another node's module only those that the node knew when
+    /// it sent the broadcast.
     func audience(_ list: ObservationTable.List, of peer: Peer) -> [Unmanaged<Observation>] {
-        guard peer.isRemote else { return list.observations }
-        return knownObservers(list, peer)
-    }
-
-    @inline(never)
-    private func knownObservers(_ list: ObservationTable.List, _ peer: Peer) -> [Unmanaged<Observation>] {
         guard let known = (peer as? RemotePeer)?.remoteNode.knownSubscription, known < list.subscription else {
             return list.observations
         }

@@ -24,7 +24,7 @@ extension BusCore {
         if peer.role.isRestricted || table.calls == .declared, let refusal = broadcastRefusal(header.name, of: peer) {
             return refuse(peer, header.id, refusal)
         }
-        let observed = observations.find(header.name).map { audience($0, of: peer) }
+        var observed = observations.find(header.name)?.observations
         let aliases = adapters.hasNotices && peer.role == .module ? noticeAliases(header, from: peer) : []
         let observers = (observed?.count ?? 0) &+ count(aliases)
         // A body waits once, however many peers observe it. If there is no room for it, no observer
@@ -40,7 +40,12 @@ extension BusCore {
         if monitors.isOn { monitorBroadcast(header, body, from: peer) }
         // What another node's module broadcasts wakes no module here.
         let held = mailboxes.isEmpty || peer.isRemote ? 0 : box(header, aliases, body, from: peer, rank: rank)
-        let nodes = self.nodes.isEmpty ? 0 : broadcastToNodes(header, body, from: peer, rank: rank)
+        var nodes = 0
+        if !self.nodes.isEmpty {
+            // A broadcast of another node's module isn't for all observers.
+            if peer.isRemote { observed = observations.find(header.name).map { audience($0, of: peer) } }
+            nodes = broadcastToNodes(header, body, from: peer, rank: rank)
+        }
         guard observers <= FanOut.mostAtOnce else {
             beginFanOut([Array(header.name)] + aliases, header, body, from: peer, rank: rank, held: held, nodes: nodes)
             return
