@@ -22,28 +22,19 @@ extension BusCore {
             deadline: remaining(call), mustFit: true, .creation(CallReference(call), instance: number))
     }
 
-    /// Makes `create` of an interface of another node's row wait until the node joins, or asks at once.
-    func createAway(_ asked: BusCall, _ interface: InterfaceRecord, _ copy: HeldRequest.Copy) throws(BusError) {
-        let (peer, owner) = (asked.peer, interface.owner)
+    /// Checks that a peer may create instances of other nodes' interfaces.
+    func checkCreator(_ peer: Peer, ofAway owner: ModuleRecord) throws(BusError) {
         try require(
             !peer.isRemote, .forbidden,
             "\(peer.displayName) asked for an instance of \(owner.name), which doesn't run on this node")
         try require(
             peer.module?.row != nil, .forbidden,
             "\(owner.name) runs on another node, which takes requests of rows: \(peer.displayName) is a guest")
-        let call = try open(asked)
-        do throws(BusError) {
-            guard !owner.hasWaiters, owner.remotes.contains(where: \.isRouted) else {
-                let held = HeldRequest(copy, interface)
-                try checkRoom(for: held, of: peer)
-                try wait(.creation(CallReference(call), interface), for: owner)
-                nodes.mayHoldRequests = true
-                return keep(held, for: call, of: peer)
-            }
-            try askAway(interface, copy, call)
-        } catch {
-            fail(call, error)
-        }
+    }
+
+    /// Whether an owner runs on another node that can be asked at once.
+    func mayAskAway(_ owner: ModuleRecord) -> Bool {
+        isElsewhere(owner) && !owner.hasWaiters && owner.remotes.contains(where: \.isRouted)
     }
 
     /// Handles the answer of the owner's bus: `{"instance"}`, without a number if there is only one.
@@ -130,6 +121,11 @@ extension BusCore {
     /// Removes an instance that has not ended with a session.
     func forget(_ number: UInt64) {
         guard let instance = instances.remove(number), instance.foreign > 0 else { return }
-        (instance.creator as? RemotePeer)?.remoteNode.instances[instance.foreign] = nil
+        if let creator = instance.creator as? RemotePeer { forget(number, instance.foreign, of: creator.remoteNode) }
+    }
+
+    /// Forgets the number that a node has given to an instance, unless a newer one has it by now.
+    func forget(_ number: UInt64, _ foreign: UInt64, of node: NodeRecord) {
+        if node.instances[foreign] == number { node.instances[foreign] = nil }
     }
 }

@@ -28,11 +28,7 @@ extension BusCore {
         copy.trace = Array(asked.header.pointee.trace)
         copy.body = Self.written("params", in: asked.body)
         copy.foreignInstance = try foreignNumber(asked)
-        if isElsewhere(owner) {
-            facts.startStep = startStep(asked.header.pointee, of: peer)
-            try facts.check(.start ... .start)
-            return try createAway(asked, interface, copy)
-        }
+        if isElsewhere(owner) { try checkCreator(peer, ofAway: owner) }
         if owner.receiver != nil {
             guard let session = try ownerOfNew(interface, for: peer) else {
                 return writeReply(peer, id: asked.id, ["instance": .string(Name.said(interface.name))])
@@ -43,9 +39,11 @@ extension BusCore {
         facts.startStep = startStep(asked.header.pointee, of: peer)
         do throws(BusError) {
             try facts.check(.start ... .start)
+            if mayAskAway(owner) { return try askAway(interface, copy, call) }
             let held = HeldRequest(copy, interface)
             try checkRoom(for: held, of: peer)
             try wait(.creation(CallReference(call), interface), for: owner)
+            if isElsewhere(owner) { nodes.mayHoldRequests = true }
             keep(held, for: call, of: peer)
         } catch {
             fail(call, error)
@@ -239,7 +237,7 @@ extension BusCore {
                 if ended.isOwner {
                     toNodes.released(number, of: peer)
                 } else {
-                    peer.remoteNode.instances[instance.foreign] = nil
+                    forget(number, instance.foreign, of: peer.remoteNode)
                     toNodes.ended(instance.foreign, of: peer)
                 }
             case .session(let number):

@@ -41,7 +41,7 @@ extension BusCore {
         peer.setOtherApp(name)
         register(peer, as: .node)
         writeReply(peer, id: id, ["app": .string(table.app), "node": .string(table.node ?? "")])
-        // Before the node is one of those that are told, because its table must come first.
+        // Now, so that the first frames to this node are the table.
         tellNodes()
         let subscription = nodes.subscriptions.last
         node.connected(peer, subscription: subscription, at: host.wallMicroseconds)
@@ -175,14 +175,16 @@ extension BusCore {
             node.subscription = subscription
         }
         try take(frame, from: node)
+        if node.life == .up {
+            released(frame.released, by: node)
+            ended(frame.ended, on: node)
+        }
         switch node.life {
         case .joining where !frame.more: join(node, NodeFacts(table))
         case .up where !frame.more && !frame.rows.isEmpty:
             compareRows(node, NodeFacts(table))
             waitingMayGoOn(for: node)
-        case .up:
-            released(frame.released, by: node)
-            ended(frame.ended, on: node)
+        case .up: break
         case .never, .joining, .mismatch, .lost: break
         }
     }
