@@ -127,7 +127,7 @@ struct NodeFrame {
         return body(lists.map { .init($0.0, .array($0.1.map { JSON($0) })) }, []).encoded()
     }
 
-    /// Returns the body behind those that tell of new observations.
+    /// Returns the body that gives news of observations their number. It follows them.
     static func body(subscription: UInt64) -> [UInt8] {
         body([.init("subscription", JSON(subscription))], []).encoded()
     }

@@ -6,7 +6,7 @@
 struct SubscriptionNumbers {
     /// The number of what was told last.
     private(set) var last: UInt64 = 0
-    /// When the nodes were last told of earlier observers of a name than before, or of the first.
+    /// The number under which the nodes were last told that a name has observers, or later ones than before.
     private var raised: [[UInt8]: UInt64] = [:]
 
     /// Returns the number of an observation that begins now.

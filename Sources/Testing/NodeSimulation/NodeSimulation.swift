@@ -41,7 +41,7 @@ package final class NodeSimulation {
         for node in nodes { begin(node) }
     }
 
-    /// Returns the steps of a seed: first those that start all peers and join the nodes.
+    /// Returns the steps of a seed. The first ones start all peers, and join the nodes.
     static func steps(seed: Int, count: Int) -> [NodeStep] {
         var numbers = SeededGenerator(seed)
         let app = JoinedApp(&numbers)

@@ -9,7 +9,7 @@ internal import Synchronization
 /// its connection locked. Then neither the loop nor libnats's own timer can end the connection. A thread of this watch
 /// does so.
 final class WriteWatch {
-    /// How long a write may take at least, and at most a second more.
+    /// A write that takes so many seconds, or up to a second more, ends the connection.
     private static let mostSeconds = 2
 
     private let shared: Shared

@@ -3,8 +3,8 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The order of requests that waited for a node, and of one that names it. The broker is in memory, so that
-/// the test decides when it sends on what has waited.
+/// A request that names its node comes behind those that have waited for the node. The broker is in memory: the test
+/// decides when it sends on what has waited.
 struct NodeOrderTests {
     private let processes = MemoryProcesses()
     private let broker: MemoryBroker
