@@ -264,6 +264,28 @@ struct NodeInstanceTests {
         }
     }
 
+    @Test(.promise("N.43")) func theEndOfAnInstanceTakesAwayNoNewersNumber() throws {
+        let table = Self.table { $0.modules[0].start = .onDemand }
+        try BusTests.asTokyo(table) { bus, line in
+            let launcher = try bus.launcher()
+            // Both wait for the owner, so neither number is taken yet.
+            for id in 1...2 as ClosedRange<UInt64> { try create(line, 7, id: id) }
+            try launcher.reply(to: try launcher.expectCall("launcher/start"))
+            let token = try bus.vouch(for: "Storage")
+            let store = try bus.connect("Storage")
+            try store.hello(
+                "Storage", ["token": .string(token), "interfaces": ["Storage": ["instances": "multiple"]]])
+            for step in ["setUp", "initialize"] { try store.reply(to: try store.expectCall("module/\(step)")) }
+            let questions = try (0..<2).map { _ in try store.find(["kind": "call", "to": "module/create"]) }
+            try store.fail(questions[0], "Storage.full")
+            try line.expectError(to: 1, "Storage.full")
+            try store.reply(to: questions[1])
+            try line.expectReply(to: 2)
+            try line.call("Storage#7/get", nil, ["from": "Index"], id: 3)
+            try store.find(["kind": "call", "to": "Storage#2/get"])
+        }
+    }
+
     @Test(.promise("N.43"), arguments: [#"{"released":7}"#, #"{"ended":[-1]}"#, #"{"ended":["a"]}"#])
     func aListThatIsNoneEndsTheConnection(_ body: String) throws {
         try asTokyo { bus, line, _ in
