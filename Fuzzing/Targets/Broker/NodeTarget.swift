@@ -45,7 +45,7 @@ private struct NodeScript {
     private let bus: TestBus
     private let store: RawPeer
     private let notes: RawPeer
-    private var link: RawPeer
+    private let link: RawPeer
     private var line: RawPeer?
     /// What Storage was asked and has not answered.
     private var asked: [ReceivedFrame] = []

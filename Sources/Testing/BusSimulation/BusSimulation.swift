@@ -89,7 +89,7 @@ package final class BusSimulation {
 
     /// Takes all steps, then lets everything come to its end.
     /// - Returns: the first rule that was broken; nil if there is none.
-    package func run() -> SimulationFinding? {
+    package func run() -> BrokenRule<SimulationRule>? {
         for step in steps {
             take(step)
             if referee.finding != nil { return referee.finding }

@@ -31,7 +31,7 @@ final class Referee {
     var handledFrames = 0
     /// The bus's clock, in nanoseconds.
     var time: UInt64 = 0
-    private(set) var finding: SimulationFinding?
+    private(set) var finding: BrokenRule<SimulationRule>?
     var starts = Starts()
     var creations = Creations()
     /// Whether the bus has taken a table over that a reload brought.
@@ -54,7 +54,7 @@ final class Referee {
     /// Records the first rule that is broken.
     func expect(_ holds: Bool, _ rule: SimulationRule, _ message: @autoclosure () -> String) {
         guard !holds, finding == nil else { return }
-        finding = SimulationFinding(rule: rule, message: message())
+        finding = BrokenRule(rule: rule, message: message())
     }
 
     func name(_ request: SimulatedRequest) -> String {

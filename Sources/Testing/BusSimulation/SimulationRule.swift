@@ -34,12 +34,3 @@ package enum SimulationRule: String, Sendable, CaseIterable {
     case replacement = "10 handOver: a peer sees nothing of the broker's replacement"
     case alive = "4 Kinds: the bus keeps running, whatever peers send"
 }
-
-/// A rule that was broken.
-package struct SimulationFinding: Error, Sendable, Equatable, CustomStringConvertible {
-    package let rule: SimulationRule
-    /// What was seen, and what should have been.
-    package let message: String
-
-    package var description: String { "\(rule.rawValue)\n  \(message)" }
-}

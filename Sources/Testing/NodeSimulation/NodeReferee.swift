@@ -7,7 +7,7 @@ import StrataCore
 /// when.
 final class NodeReferee {
     let app: JoinedApp
-    private(set) var finding: NodeFinding?
+    private(set) var finding: BrokenRule<NodeRule>?
     var peers: [JoinedPeer] = []
     var requests: [JoinedRequest] = []
     var broadcasts: [JoinedBroadcast] = []
@@ -39,7 +39,7 @@ final class NodeReferee {
     }
 
     func expect(_ holds: Bool, _ rule: NodeRule, _ message: @autoclosure () -> String) {
-        if !holds, finding == nil { finding = NodeFinding(rule: rule, message: message()) }
+        if !holds, finding == nil { finding = BrokenRule(rule: rule, message: message()) }
     }
 
     func nextPlace() -> Int {

@@ -24,12 +24,3 @@ package enum NodeRule: String, Sendable, CaseIterable {
     case replacement = "10 handOver: the broker's next program continues"
     case alive = "4 Kinds: the brokers keep running"
 }
-
-/// A rule that was broken on joined brokers.
-package struct NodeFinding: Sendable, Equatable, CustomStringConvertible {
-    package let rule: NodeRule
-    /// What was seen, and what should have been.
-    package let message: String
-
-    package var description: String { "\(rule.rawValue)\n  \(message)" }
-}

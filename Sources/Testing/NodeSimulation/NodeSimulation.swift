@@ -54,7 +54,7 @@ package final class NodeSimulation {
 
     /// Takes all steps, then lets everything come to its end.
     /// - Returns: the first rule that was broken; nil if there is none.
-    package func run() -> NodeFinding? {
+    package func run() -> BrokenRule<NodeRule>? {
         for step in steps where referee.finding == nil { take(step) }
         if referee.finding == nil { finish() }
         return referee.finding
