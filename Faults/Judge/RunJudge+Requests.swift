@@ -74,12 +74,15 @@ extension RunJudge {
 
     mutating func judgeRequests() {
         for log in logs {
-            let lived = living.contains(log.process) || log.records.contains { $0.event == .drained }
+            let lived = living.contains(log.process)
+            let drained = log.records.first { $0.event == .drained }?.time
             let ending = log.records.first { $0.event == .tearDown }?.time ?? .max
             for (index, state) in (requests[log.process] ?? []).enumerated() where state.sentAt > 0 {
                 // A handler that begins after tearDown ends with its process, and so do its
                 // requests.
-                let isOwed = lived && !(state.parent > 0 && state.sentAt > ending)
+                let isOwed =
+                    (lived || drained.map { hadTime(state, until: $0) } == true)
+                    && !(state.parent > 0 && state.sentAt > ending)
                 let number = RequestNumber(process: log.process, index: UInt64(index)).value
                 judge(state, number, isOwed)
                 judgeFailure(state, number, log)
@@ -92,6 +95,12 @@ extension RunJudge {
                 }
             }
         }
+    }
+
+    /// Whether a process that ended in order has waited for a request's answer for long enough. Between
+    /// nodes a request may take longer than an ending process waits.
+    private func hadTime(_ state: RequestState, until drained: UInt64) -> Bool {
+        !placement.hasNodes || state.sentAt + UInt64(placement.patience.components.seconds) * 1_000_000_000 <= drained
     }
 
     private mutating func judge(_ state: RequestState, _ number: UInt64, _ lived: Bool) {

@@ -9,9 +9,8 @@ public struct Membership: Sendable {
     public let node: UInt8
     public let placement: RolePlacement
 
-    /// How long a request may take. With several nodes it is longer than the time after which a
-    /// node counts as lost, so that no deadline hides what becomes of its requests.
-    public var patience: Duration { placement.hasNodes ? .seconds(12) : .seconds(3) }
+    /// How long a request may take.
+    public var patience: Duration { placement.patience }
 
     /// - Throws: if FAULTS_FOLDER isn't set.
     public init() throws(RecordError) {

@@ -13,6 +13,10 @@ public struct RolePlacement: Sendable, Equatable {
     public init(nodes: Int) { count = min(max(nodes, 1), Self.most) }
 
     public var hasNodes: Bool { count > 1 }
+
+    /// How long a request may take. With several nodes it is longer than the time after which a
+    /// node counts as lost, so that no deadline hides what becomes of its requests.
+    public var patience: Duration { hasNodes ? .seconds(12) : .seconds(3) }
     public var nodes: [UInt8] { (0..<count).map { UInt8($0) } }
 
     /// Returns a node's name; nil if the app has one machine.

@@ -90,6 +90,19 @@ import Testing
         #expect(run.found() == [.wrongVerdict])
     }
 
+    @Test func aProcessThatEndsWaitsForARequestAsLongAsItCan() {
+        func found(after milliseconds: UInt64) -> [Violation.Kind] {
+            var run = MadeUpRun(placement: Self.three)
+            let shop = run.process("Shop")
+            run.wrote(shop, .sent(shop, 1))
+            run.pass(milliseconds: milliseconds)
+            run.wrote(shop, Record(.drained))
+            return run.found()
+        }
+        #expect(found(after: 5_000) == [])
+        #expect(found(after: 12_000) == [.lost])
+    }
+
     @Test func handlersBeginInTheOrderOfTheRequests() {
         func found(_ order: [UInt64]) -> [Violation.Kind] {
             var run = MadeUpRun(placement: Self.three)

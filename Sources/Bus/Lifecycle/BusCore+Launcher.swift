@@ -116,7 +116,7 @@ extension BusCore {
     }
 
     /// Handles `moduleState {"module", "state", "reason"?, "lines"?, "spawnedAt"?, "restarts"?,
-    /// "exit"?}`.
+    /// "exit"?, "asked"?}`.
     func moduleState(_ call: BusCall) throws(BusError) -> JSON {
         let reader = try call.params()
         let module = try row(reader)
@@ -124,19 +124,23 @@ extension BusCore {
         let reason = try reader.string("reason") ?? ""
         let lines = try reader.strings("lines")
         let spawnedAt = try Self.time(reader, "spawnedAt")
+        let wasAsked = try reader.bool("asked") ?? false
         guard let verdict = LauncherWord.Verdict(word), let process = verdict.process else {
             throw BusError(
                 .badParams, "bus/moduleState has state \"\(word)\": use starting, restarting, failed or absent")
         }
         // The stop of an earlier process no longer matters.
         if process == .starting { module.take(.stopIsOver) }
-        module.said.take(verdict, reason, lines: lines)
+        // A module may reach a new broker before the launcher has said that its process runs already.
+        // Kept, the word would make its later death a failed start.
+        let isLate = process == .starting && isVouched(module)
+        if !isLate { module.said.take(verdict, reason, lines: lines) }
         try takeRestarts(of: module, reader)
         if process != .starting { endVouched(module, "is \(word)\(reason.isEmpty ? "" : " (\(reason))")") }
         if let spawnedAt, process == .starting { noteSpawn(at: spawnedAt, of: module) }
         if module.peer == nil {
             if process != .starting { noteEnd(of: module) }
-            let hasFailed = saysThatStartFailed(process, module)
+            let hasFailed = !wasAsked && saysThatStartFailed(process, module)
             if hasFailed {
                 startFailed(module, reason.isEmpty ? "its process ended before it was ready" : reason)
             }
@@ -146,6 +150,12 @@ extension BusCore {
             turnMayHaveChanged()
         }
         return .object([])
+    }
+
+    /// Whether the session that serves is that of the process that the launcher vouches for.
+    private func isVouched(_ module: ModuleRecord) -> Bool {
+        guard let vouched = module.peer?.vouched else { return false }
+        return vouched == module.said.vouch?.process
     }
 
     /// Ends what rested on a vouch, because the launcher no longer has a process of the module.

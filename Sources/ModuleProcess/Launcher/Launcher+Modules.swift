@@ -30,6 +30,7 @@ extension Launcher {
         ]
         if !report.lines.isEmpty { members.append(.init("lines", .array(report.lines.map { .string($0) }))) }
         if let exit = report.exit { members.append(.init("exit", .string(exit))) }
+        if report.wasAsked { members.append(.init("asked", true)) }
         link.call("moduleState", .object(members))
     }
 

@@ -13,4 +13,7 @@ struct ModuleReport: Equatable {
     var lines: [String] = []
     /// How the last process ended; nil if none has.
     var exit: String?
+    /// Whether the process ended because somebody asked for a restart. Then its start hasn't failed,
+    /// however far it was.
+    var wasAsked = false
 }

@@ -29,7 +29,8 @@ extension ModuleMachine {
         case .nothing: return settle(.absent(stopping.reason), exit: exit)
         case .start:
             state = .pending(at: now, reason: stopping.reason)
-            let report = ModuleReport(state: .restarting, reason: stopping.reason, exit: exit?.description)
+            let report = ModuleReport(
+                state: .restarting, reason: stopping.reason, exit: exit?.description, wasAsked: true)
             return [.tell(report), .stopped] + spawnIfDue(now)
         case .lend(var loan):
             loan.follows = stopping.pid

@@ -122,6 +122,38 @@ struct FailedStartTests {
         }
     }
 
+    /// After a broker's death a module may be back before the launcher has said that it runs.
+    @Test(.promise("6.4")) func aLateWordThatItStartsMakesItsDeathNoFailedStart() throws {
+        try MemoryBus.run(table()) { bus in
+            let caller = try bus.module("Hand")
+            let token = try bus.vouch(for: "Login")
+            let login = try bus.provider("Login", "Login", ["token": .string(token)])
+            try say(bus, "starting", "it runs already")
+            login.close()
+            try say(bus, "restarting", "it ended with exit code 5")
+            try caller.call("Login/act")
+            try caller.expectNothing()
+        }
+    }
+
+    /// The broker has just come back after its death, and an operator restarts a module that hasn't said
+    /// hello to it yet.
+    @Test(.promise("11.4")) func aModuleThatIsRestartedBeforeItsHelloHasNotFailed() throws {
+        try MemoryBus.run(table()) { bus in
+            let caller = try bus.module("Hand")
+            try say(bus, "starting", "it runs already")
+            let id = try caller.call("Login/act")
+            try bus.launcher().asked(
+                "bus/moduleState", ["module": "Login", "state": "restarting", "reason": "by hand", "asked": true])
+            try caller.expectNothing()
+            try say(bus, "starting")
+            let token = try bus.vouch(for: "Login")
+            let login = try bus.provider("Login", "Login", ["token": .string(token)])
+            try login.reply(to: try login.expectCall("Login/act"))
+            try caller.expectReply(to: id)
+        }
+    }
+
     @Test func aModuleThatIsStoppedBeforeItIsReadyHasNotFailed() throws {
         try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
