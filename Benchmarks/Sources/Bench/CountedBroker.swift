@@ -10,8 +10,26 @@ final class CountedBroker {
         case monitoredCalls
         /// The same calls, and a monitor without credit.
         case missedCalls
+        /// The same calls, and a monitor that is shown one frame a second.
+        case leftOutCalls
+        /// The same calls, and a stream of `bus/traffic`.
+        case countedCalls
+        /// The same broadcasts, and a stream of `bus/traffic`.
+        case countedBroadcasts
 
-        var scenario: String { self == .broadcasts ? "lockstep-broadcasts" : "lockstep-calls" }
+        var isBroadcasts: Bool { self == .broadcasts || self == .countedBroadcasts }
+        var scenario: String { isBroadcasts ? "lockstep-broadcasts" : "lockstep-calls" }
+
+        /// How the one that watches is told apart; nil where nobody watches.
+        var watching: String? {
+            switch self {
+            case .calls, .broadcasts: nil
+            case .monitoredCalls: ""
+            case .missedCalls: "silent"
+            case .leftOutCalls: "most"
+            case .countedCalls, .countedBroadcasts: "traffic"
+            }
+        }
     }
 
     struct Result {
@@ -56,23 +74,16 @@ final class CountedBroker {
     }
 
     func count(_ traffic: Traffic) throws -> Result {
-        let monitor =
-            traffic == .monitoredCalls || traffic == .missedCalls
-            ? try Child([
-                places.program("bench-client"), "strata", "monitor", address.text, "--word",
-                traffic == .missedCalls ? "silent" : "",
-            ]) : nil
+        let monitor = try traffic.watching.map { word in
+            try Child([places.program("bench-client"), "strata", "monitor", address.text, "--word", word])
+        }
         defer { monitor?.kill() }
         if let monitor, try monitor.line(within: 300) != "ready" { throw Failure("the monitor isn't ready") }
         // Tables and buffers have their size after this.
         _ = try profile(traffic, rounds: Self.rounds.short)
         let short = try profile(traffic, rounds: Self.rounds.short)
         let long = try profile(traffic, rounds: Self.rounds.long)
-        let perRound =
-            switch traffic {
-            case .calls, .monitoredCalls, .missedCalls: 2 * Self.open
-            case .broadcasts: Self.open * Self.observers
-            }
+        let perRound = traffic.isBroadcasts ? Self.open * Self.observers : 2 * Self.open
         return Result(profile: long.minus(short), messages: (Self.rounds.long - Self.rounds.short) * perRound)
     }
 

@@ -30,6 +30,9 @@ struct InstructionReport {
         Run(name: "broadcasts", traffic: .broadcasts, crowd: 10),
         Run(name: "calls, monitored", traffic: .monitoredCalls, crowd: 10, isHeld: false),
         Run(name: "calls, a monitor without credit", traffic: .missedCalls, crowd: 10),
+        Run(name: "calls, a monitor of one frame a second", traffic: .leftOutCalls, crowd: 10),
+        Run(name: "calls, counted for bus/traffic", traffic: .countedCalls, crowd: 10),
+        Run(name: "broadcasts, counted for bus/traffic", traffic: .countedBroadcasts, crowd: 10),
         Run(name: "calls, 10,000 other names", traffic: .calls, crowd: 10_000),
         Run(name: "broadcasts, 10,000 other names", traffic: .broadcasts, crowd: 10_000),
     ]

@@ -21,10 +21,12 @@ void run_monitor(const struct bus *bus, const struct options *options) {
     put_frame(&c, (uint32_t)size, (char *)header, size, (const uint8_t *)hello, strlen(hello));
     // The numbers of requests begin at 1, and hello was the first.
     const int is_silent = strcmp(options->word, "silent") == 0;
-    size = request_header(
-        &c, header,
-        is_silent ? ",\"to\":\"bus/monitor\",\"credit\":1}" : ",\"to\":\"bus/monitor\",\"credit\":4096}");
-    put_frame(&c, (uint32_t)size, (char *)header, size, NULL, 0);
+    const char *rest = ",\"to\":\"bus/monitor\",\"credit\":4096}";
+    if (is_silent) rest = ",\"to\":\"bus/monitor\",\"credit\":1}";
+    if (strcmp(options->word, "traffic") == 0) rest = ",\"to\":\"bus/traffic\",\"credit\":4096}";
+    const char *body = strcmp(options->word, "most") == 0 ? "{\"most\":1}" : "";
+    size = request_header(&c, header, rest);
+    put_frame(&c, (uint32_t)size, (char *)header, size, (const uint8_t *)body, strlen(body));
     connection_flush(&c);
     say("ready");
     struct pollfd waiting[] = {{.fd = 0, .events = POLLIN}, {.fd = c.fd, .events = POLLIN}};

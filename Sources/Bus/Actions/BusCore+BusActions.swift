@@ -68,6 +68,7 @@ extension BusCore {
         ("requests", .operators, .inParts(requestsListing)), ("metrics", .operators, .later(askModule)),
         ("contracts", .operators, .later(askModule)),
         ("watch", .anybody, .later(watchModules)), ("monitor", .operators, .later(monitor)),
+        ("traffic", .operators, .later(watchTraffic)),
         ("ping", .everyPeer, .now(pong)), ("vouch", .launcher, .now(vouch)), ("retire", .launcher, .later(retire)),
         ("moduleState", .launcher, .now(moduleState)), ("reload", .operatorsAndLauncher, .later(reload)),
         ("reloaded", .launcher, .now(reloaded)),
@@ -114,12 +115,14 @@ extension BusCore {
             }
         }
         try result.get()
+        if monitors.isOn { countServed(header, of: peer, name) }
     }
 
     /// Opens a call that is answered later.
     func open(_ call: BusCall) throws(BusError) -> CallPointer {
         let opened = try openRequest(.served, call.header.pointee, from: call.peer)
         opened.pointee.action = routes.actionNames.number(of: "bus/\(call.action)")
+        if monitors.isOn { countServed(call.header.pointee, of: call.peer, call.action, opened) }
         return opened
     }
 
@@ -131,6 +134,7 @@ extension BusCore {
         if let caller = call.pointee.caller?.takeUnretainedValue() {
             writeFitting(caller, id: call.pointee.callerID, body, ran: ran)
         }
+        if monitors.isOn { countEnd(call, isError: false) }
         release(call, reason)
     }
 

@@ -18,7 +18,10 @@ extension BusCore {
         let facts = facts(of: request, interface.owner, from: caller)
         let verdict = facts.verdict(.authorization)
         guard verdict == .depends, let authorizer else {
-            if case .refused(let refusal) = verdict { return fail(call, facts.error(refusal)) }
+            if case .refused(let refusal) = verdict {
+                countUnsent(call, request, to: owner)
+                return fail(call, facts.error(refusal))
+            }
             return deliver(call, request, to: callee(interface, Self.instanceNumber(request.to), owner))
         }
         do throws(BusError) {

@@ -65,7 +65,8 @@ extension Broker {
         let counts: [(String, Int)] = [
             ("peers", bus.connections.count), ("calls", bus.calls.count), ("held bytes", bus.calls.heldBytes),
             ("own calls", bus.calls.purposeCount), ("watches", bus.watches.watches.count),
-            ("monitors", bus.monitors.monitors.count), ("links", bus.links.links.count),
+            ("monitors", bus.monitors.monitors.count), ("traffic streams", bus.traffic.streams.count),
+            ("links", bus.links.links.count),
             ("alarms", bus.alarms.all.count { $0.alarm.peer != 0 }),
             ("connections without hello", bus.connections.pools.known.count + bus.connections.pools.others.count),
             ("ended connections", bus.connections.pools.lingering.count),

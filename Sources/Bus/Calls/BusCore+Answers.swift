@@ -54,7 +54,12 @@ extension BusCore {
         from peer: Peer, to caller: Peer
     ) {
         // Two nodes' monitors that noted each other's streams would never end.
-        if monitors.isOn, !more || peer.role != .node { monitorAnswer(call, nil, body, from: peer, to: caller) }
+        if monitors.isOn {
+            if traffic.isOn, !more { countEnd(call, isError: false) }
+            if !monitors.isEmpty, !more || peer.role != .node {
+                monitorAnswer(call, nil, body, from: peer, to: caller)
+            }
+        }
         let id = call.pointee.callerID
         let room = header.trace.count + header.meta.count
         queue(.reply, to: caller, room: room, body: body, isAnswer: true) { writer in
@@ -163,7 +168,10 @@ extension BusCore {
         let count = body.count + room + HeaderWriter.overhead / 4
         guard fits(count, caller) else { return overloadedAnswer(call, count, caller) }
         noteFailure(of: call, error, in: peer)
-        if monitors.isOn { monitorAnswer(call, error.code, body, from: peer, to: caller) }
+        if monitors.isOn {
+            countEnd(call, isError: true)
+            monitorAnswer(call, error.code, body, from: peer, to: caller)
+        }
         statistics.countError(error.code)
         let id = call.pointee.callerID
         queue(.error, to: caller, room: room, body: body, isAnswer: true) { writer in
@@ -222,7 +230,10 @@ extension BusCore {
         // Credit stops at the largest number that a header can have.
         let added = min(header.credit, most - min(call.pointee.stream.credit, most))
         call.pointee.stream.credit += added
-        if call.pointee.kind == .served { return feedWatches() }
+        if call.pointee.kind == .served {
+            planTraffic()
+            return feedWatches()
+        }
         // A report is no stream, so credit restarts nothing.
         guard call.pointee.kind == .call else { return }
         renewDeadline(call)

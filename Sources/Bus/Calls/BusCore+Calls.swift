@@ -170,6 +170,7 @@ extension BusCore {
             + HeaderWriter.room(request.name)
         let count = body.count + room + HeaderWriter.overhead / 2
         guard fitsRequest(count, callee, new: count) else {
+            countUnsent(call, request, to: callee)
             return fail(
                 call, .overloaded,
                 "the queue to \(callee.displayName) is full: \(whatIsFullForRequest(count, callee)); wait for answers"
@@ -238,6 +239,7 @@ extension BusCore {
                     let call = try openRequest(.call, header, from: peer)
                     call.pointee.action = number
                     takeDepth(of: call, header, from: peer)
+                    if monitors.isOn { countOpen(call, target, to: callee) }
                     goOn(call, request, header, from: peer, to: callee)
                 }
             }

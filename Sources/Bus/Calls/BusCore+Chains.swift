@@ -58,6 +58,7 @@ extension BusCore {
         if header.members.contains(.parent), let parent = openParent(header, of: peer), isTold(parent) {
             calls.set(BusError.Root(error.code, error.message, module: "bus", path: asked(header)), of: parent)
         }
+        if monitors.isOn { countRefused(header, of: peer) }
         refuse(peer, header.id, error)
     }
 

@@ -15,10 +15,17 @@ extension BusCore {
         case .call, .report, .served: break
         }
         noteFailure(of: call, error)
-        if let caller = call.pointee.caller?.takeUnretainedValue(), caller.isOpen {
+        let isAnswered = call.pointee.caller?.takeUnretainedValue().isOpen == true
+        if isAnswered, let caller = call.pointee.caller?.takeUnretainedValue() {
             refuse(caller, call.pointee.callerID, error)
         }
-        if monitors.isOn, call.pointee.kind == .served { endMonitor(call) }
+        if monitors.isOn {
+            countEnd(call, isError: isAnswered)
+            if call.pointee.kind == .served {
+                endMonitor(call)
+                endTraffic(call)
+            }
+        }
         release(call, "it was made for a request that ended with \(error.code)")
     }
 

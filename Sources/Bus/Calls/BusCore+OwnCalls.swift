@@ -59,6 +59,9 @@ extension BusCore {
     func finishOwn(_ call: CallPointer, _ answer: OwnAnswer) {
         let purpose = calls.takePurpose(of: call)
         let callee = call.pointee.callee?.takeUnretainedValue()
+        if monitors.isOn {
+            if case .failure = answer { countEnd(call, isError: true) } else { countEnd(call, isError: false) }
+        }
         // The call is closed first, because its answer may begin the next one.
         release(call, "the broker's call has ended")
         if let callee, let purpose {

@@ -37,8 +37,10 @@ struct Call {
     var depth: UInt32 = 1
     var stream = Stream()
     /// Whether the call table has its root: the first failure of a request that was made for it.
-    /// Here and above, the two fill gaps: a larger call would take longer to open.
+    /// Here and above, the three fill gaps: a larger call would take longer to open.
     var hasRoot = false
+    /// Where it is counted for `bus/traffic`.
+    var edge = EdgeReference()
     /// When it was opened, in nanoseconds.
     var startedAt: UInt64 = 0
     /// The state of a report's notices.

@@ -163,6 +163,7 @@ extension BusCore {
         call.pointee.held = .passRetained(held)
         peer.countHeld(held.cost)
         calls.keeps(held.cost)
+        if monitors.isOn { countHeld(call, held, from: peer) }
     }
 
     /// Sends the first request that waits for a module on to its session.
@@ -192,6 +193,7 @@ extension BusCore {
             try facts(of: request, interface.owner, from: caller).check(.node ... .instance)
             authorize(call, request, interface, header, from: caller, to: callee)
         } catch {
+            countUnsent(call, request, to: callee)
             fail(call, error)
         }
     }

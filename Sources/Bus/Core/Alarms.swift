@@ -30,7 +30,13 @@ struct Alarms {
             case notes
             /// The time in which requests wait for a node to join is over.
             case join
+            /// What has changed must be told to streams of `bus/traffic`.
+            case traffic
+            /// Monitors must be told what was left out.
+            case left
 
+            /// The kinds that the next program's bus sets itself.
+            static let ofThisProgram: [Kind] = [.notes, .join, .traffic, .left]
             /// The kinds that concern one connection.
             static let ofConnections: [Kind] = [.hello, .assembly, .offering, .finishing, .lingering, .idle, .ping]
         }
@@ -185,6 +191,8 @@ extension BusCore {
         case (.launcher, _): launcherTimePassed()
         case (.notes, _): noteTimePassed()
         case (.join, _): joinTimePassed()
+        case (.traffic, _): trafficTimePassed()
+        case (.left, _): leftTimePassed()
         case (.hello, let peer?): helloTimePassed(peer)
         case (.assembly, let peer?): event.add(.lookAtFrame(peer))
         case (.offering, let peer?): offeringTimePassed(peer)

@@ -27,7 +27,7 @@ extension BusCore {
             if peer.isOpen {
                 if peer.role == .node {
                     handle(fromNode: &header, frame, of: peer)
-                } else if monitors.isOn {
+                } else if !monitors.isEmpty {
                     handleMonitored(header, frame, of: peer)
                 } else {
                     handle(header, frame, of: peer)

@@ -58,6 +58,8 @@ final class BusCore {
     var nodes: NodeTable
     @exclusivity(unchecked)  // the same
     var monitors = MonitorTable()
+    @exclusivity(unchecked)  // the same
+    var traffic = TrafficTable()
 
     // The state of the modules and of the app.
     var modules: ModuleTable
@@ -173,7 +175,8 @@ final class BusCore {
 
     /// Whether any long work is unfinished.
     var hasIdleWork: Bool {
-        !work.isEmpty || watches.hasUnsent || monitors.turns.isUnderWay || hasNewsForNodes
+        !work.isEmpty || watches.hasUnsent || monitors.turns.isUnderWay || monitors.tellingLeft != nil
+            || traffic.turn.isUnderWay || hasNewsForNodes
     }
 
     /// Does one batch of each kind of long work. Peers have their turns between batches.
@@ -191,6 +194,8 @@ final class BusCore {
         advanceListings()
         advanceSettings()
         advanceNotes()
+        if monitors.tellingLeft != nil { advanceLeft() }
+        advanceTraffic()
         if watches.hasUnsent { feedWatches() }
         if hasNewsForNodes { tellNodes() }
     }

@@ -30,6 +30,8 @@ struct BrokerState: StatePart {
     var instances: [InstanceState] = []
     var watches: [WatchState] = []
     var monitors: [MonitorState] = []
+    /// Streams of `bus/traffic`, whose counts begin anew.
+    var traffic: [CallReferenceState] = []
 
     var alarms: [AlarmState] = []
 
@@ -81,6 +83,7 @@ struct BrokerState: StatePart {
         try file(23, &nonce)
         try file(24, &linkVouch)
         try file(25, &nodes)
+        try file(26, &traffic)
     }
 }
 

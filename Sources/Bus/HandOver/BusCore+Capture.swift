@@ -43,8 +43,8 @@ extension BusCore {
         state.next.instance = instances.next
         captureStreams(into: &state, scope)
         state.payloads = scope.payloads.payloads.map { .pieces([$0.bytes]) }
-        // The next program begins without notes, and waits anew for the nodes.
-        let lasting = alarms.all.filter { $0.alarm.kind != .notes && $0.alarm.kind != .join }
+        // The next program begins without notes and counts, and waits anew for the nodes.
+        let lasting = alarms.all.filter { !Alarms.Alarm.Kind.ofThisProgram.contains($0.alarm.kind) }
         state.alarms = scope.some(lasting).map { alarm, due in
             var state = AlarmState()
             (state.kind, state.peer, state.due) = (alarm.kind, alarm.peer, due)
@@ -69,8 +69,9 @@ extension BusCore {
         state.monitors = scope.some(monitors.monitors).map { monitor in
             MonitorState(
                 call: CallReferenceState(CallReference(monitor.call)), wanted: monitor.wanted,
-                missed: monitor.missedBefore + monitor.missed)
+                missed: monitor.untold)
         }
+        state.traffic = scope.some(traffic.streams).map { CallReferenceState(CallReference($0.call)) }
         state.launcherSlot.reloads = scope.some(launcherSlot.reloads).filter(\.isOpen).map(CallReferenceState.init)
         state.launcherSlot.isAsked = launcherSlot.askedReloads != nil
         state.launcherSlot.refusalCode = launcherSlot.refusal?.code.rawValue ?? ""

@@ -63,6 +63,10 @@ struct Resumption {
             let call = try reference(monitor.call).call
             bus.monitors.add(of: try caller(of: call), call, monitor.wanted, missed: monitor.missed)
         }
+        for stream in state.traffic {
+            let call = try reference(stream).call
+            bus.resumeTraffic(call, of: try caller(of: call))
+        }
         for peer in state.peers {
             guard let link = peer.link else { continue }
             bus.links.add(Link(link, try self.peer(peer.number), waiting: try references(link.waiting)))

@@ -54,6 +54,7 @@ extension BusCore {
     func sweepActionNames() {
         routes.forgetRoutes()
         routes.actionNames.keep(Set(calls.open(most: .max).map(\.pointee.action)))
+        forgetCountedActions()
     }
 
     // MARK: For `bus/modules`

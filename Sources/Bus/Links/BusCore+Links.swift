@@ -57,6 +57,7 @@ extension BusCore {
     /// end the connection, and with it the requests of others.
     private func deliver(_ call: CallPointer, _ request: Request, on link: Link) throws(BusError) {
         let (peer, limits) = (link.peer, link.limits ?? frameLimits)
+        countUnsent(call, request, to: peer)
         let room =
             HeaderWriter.room(request.to) + request.trace.count + request.meta.count + HeaderWriter.overhead / 2
         let escapes = request.to.count { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }

@@ -5,7 +5,7 @@ import StrataCore
 /// The rest of the bus checks `monitors.isOn`, and comes here only if it is true. A monitor's own
 /// stream is never noted, so that two monitors don't report each other's frames forever.
 extension BusCore {
-    /// Handles `monitor {"module"?, "name"?, "bodies"?}`.
+    /// Handles `monitor {"module"?, "name"?, "bodies"?, "kinds"?, "errors"?, "most"?}`.
     @inline(never)
     func monitor(_ asked: BusCall) throws(BusError) {
         let wanted = try wantedFrames(asked)
@@ -39,14 +39,43 @@ extension BusCore {
         }
         wanted.module = module.map { Array($0.utf8) }
         wanted.name = name.map { Array($0.utf8) }
+        wanted.kinds = try wantedKinds(reader)
+        wanted.errors = try reader.bool("errors") ?? false
+        if let most = try reader.integer("most") {
+            try require(
+                (1...Self.mostFrames).contains(most), .badParams,
+                "bus/monitor has most \(most): give 1 to \(Self.mostFrames) frames a second")
+            wanted.most = UInt32(most)
+        }
         return wanted
+    }
+
+    /// The most frames a second that `most` may ask for.
+    private static let mostFrames: Int64 = 100_000
+
+    private func wantedKinds(_ reader: MemberReader) throws(BusError) -> UInt32 {
+        var kinds: UInt32 = 0
+        for name in try reader.strings("kinds") {
+            guard let kind = Monitor.Wanted.kindsShown.first(where: { "\($0.name)" == name }) else {
+                let known = Monitor.Wanted.kindsShown.map { "\($0.name)" }
+                throw BusError(
+                    .badParams,
+                    "bus/monitor has the kind \"\(name)\": \(didYouMean(name, known, else: known.joined(separator: ", ")))"
+                )
+            }
+            kinds |= Monitor.Wanted.bit(of: kind)
+        }
+        return kinds
     }
 
     /// Ends a request that the bus serves, which may be a monitor.
     @inline(never)
     func endMonitor(_ call: CallPointer) {
-        monitors.remove(call)
-        if !monitors.isOn { cancelAlarm(.notes) }
+        guard let peer = call.pointee.caller?.takeUnretainedValue(), monitors.remove(call) else { return }
+        peer.setMonitoring(traffic.hasStreams(of: peer) || monitors.hasMonitors(of: peer))
+        guard monitors.isEmpty else { return }
+        cancelAlarm(.notes)
+        cancelAlarm(.left)
     }
 }
 
@@ -65,6 +94,10 @@ extension BusCore {
                 monitor.missed += 1
                 return
             }
+            if let shares = monitor.shares, !shares.shows(frame, now: now) {
+                if !monitors.willTellLeft { planLeft() }
+                return
+            }
             wanting |= monitor.bit
             if monitor.wanted.bodies { withBody = true }
         }
@@ -76,8 +109,9 @@ extension BusCore {
         monitors.forEach { monitor in
             guard wanting & monitor.bit != 0 else { return }
             monitor.promised += 1
-            guard monitor.missed > 0 else { return }
-            notes.addGap(monitor.missed, of: monitor.bit)
+            let left = monitor.shares?.takeLeft() ?? 0
+            guard monitor.missed > 0 || left > 0 else { return }
+            notes.addGap(monitor.missed, left: left, of: monitor.bit)
             monitor.missed = 0
         }
         notes.add(frame, at: place, for: wanting, time: host.wallMicroseconds)
@@ -110,7 +144,11 @@ extension BusCore {
     /// - Returns: the work that this was.
     private func send(_ note: FrameNote, _ notes: NoteRing) -> Int {
         guard !note.isGap else {
-            monitors.forEach { if note.monitors & $0.bit != 0 { $0.missedBefore += note.id } }
+            monitors.forEach { monitor in
+                guard note.monitors & monitor.bit != 0 else { return }
+                monitor.missedBefore += note.id
+                monitor.leftBefore = note.parent
+            }
             return 0
         }
         // All monitors that it was for may have ended.
@@ -129,12 +167,13 @@ extension BusCore {
 
     private func send(_ formatter: NoteFormatter, _ room: Int, to monitor: Monitor, of peer: Peer) {
         guard peer.isOpen else { return }
-        let missed = monitor.missedBefore
-        let body = formatter.reply(missed: missed, withBody: monitor.wanted.bodies, room: room)
+        let (missed, left) = (monitor.missedBefore, monitor.leftBefore)
+        monitor.leftBefore = 0
+        let body = formatter.reply(missed: missed, left: left, withBody: monitor.wanted.bodies, room: room)
         guard body.count <= room, !peer.isRemote || hasStreamRoom(peer),
             fits(body.count + HeaderWriter.overhead, peer.line)
         else {
-            monitor.missedBefore += 1
+            monitor.missedBefore += 1 + left
             return
         }
         monitor.call.pointee.stream.credit -= 1

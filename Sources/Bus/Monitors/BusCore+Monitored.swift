@@ -1,8 +1,8 @@
 import StrataCore
 
-/// The places where frames are noted for monitors. Each frame is noted once: when it goes to its
-/// receiver, or with the code of its refusal. A frame is noted before it is queued, because
-/// queueing may give its memory away.
+/// The places where frames are noted for monitors, and counted for `bus/traffic`. Each frame is
+/// noted once: when it goes to its receiver, or with the code of its refusal. A frame is noted
+/// before it is queued, because queueing may give its memory away.
 extension BusCore {
     /// Handles a frame while there is a monitor.
     @inline(never)
@@ -21,22 +21,45 @@ extension BusCore {
 
     /// Notes that a call to `bus` is being handled, which passes unless it is refused.
     @inline(never)
-    func monitorServed() { monitors.isServed() }
+    func monitorServed() {
+        monitors.isServed()
+        traffic.edges?.pointee.isServedCounted = false
+    }
 
     /// Notes a call that goes to its owner.
     @inline(never)
     func monitorDelivered(_ call: CallPointer, _ request: Request, to callee: Peer) {
+        if !countsQuickly(call, request, to: callee) { noteDelivered(call, request, to: callee) }
+    }
+
+    @inline(never)
+    private func noteDelivered(_ call: CallPointer, _ request: Request, to callee: Peer) {
+        if traffic.isOn { countSent(call, request, to: callee) }
+        guard !monitors.isEmpty else { return }
         // Unwrapped, because a delivered call has a caller.
         let caller = call.pointee.caller!._withUnsafeGuaranteedRef { $0.from }
         pass(
             MonitoredFrame(
-                kind: .call, id: call.pointee.id, from: caller, to: request.to, callee: callee.from,
-                url: request.url.isEmpty ? nil : request.url, body: request.body))
+                kind: .call, id: call.pointee.id, parent: Self.parent(of: call), from: caller, to: request.to,
+                callee: callee.from, url: request.url.isEmpty ? nil : request.url, body: request.body))
+    }
+
+    /// Returns the number of the open request that a call was made for; 0 if there is none.
+    private static func parent(of call: CallPointer) -> UInt64 { call.pointee.parent?.pointee.id ?? 0 }
+
+    private func parent(of hand: FrameInHand) -> UInt64 {
+        let header = hand.header
+        guard header.pointee.members.contains(.parent) else { return 0 }
+        return openParent(header.pointee, of: hand.peer)?.pointee.id ?? 0
     }
 
     /// Notes a report that goes to the target's observations.
     @inline(never)
-    func monitorReport(_ request: Request, from peer: Peer, to target: ModuleRecord) {
+    func monitorReport(
+        _ call: CallPointer, _ request: Request, from peer: Peer, to target: ModuleRecord, _ observer: Peer
+    ) {
+        countReport(call, request, from: peer, to: observer)
+        guard !monitors.isEmpty else { return }
         target.nameBytes.withUnsafeBytes {
             pass(
                 MonitoredFrame(
@@ -47,14 +70,29 @@ extension BusCore {
 
     @inline(never)
     func monitorBroadcast(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        countsBroadcast(from: peer)
+        guard !monitors.isEmpty else { return }
         pass(
             MonitoredFrame(
                 kind: .broadcast, from: peer.from, to: .none, name: header.name,
                 object: header.members.contains(.object) ? header.object : nil, body: body))
     }
 
+    /// Notes a notice of a broadcast.
     @inline(never)
     func monitorNotice(_ notice: Notice, to peer: Peer) {
+        if !countsQuickly(notice, to: peer) { noteNotice(notice, to: peer) }
+    }
+
+    @inline(never)
+    private func noteNotice(_ notice: Notice, to peer: Peer) {
+        if traffic.isOn { countNotice(notice, to: peer) }
+        if !monitors.isEmpty { monitorReportNotice(notice, to: peer) }
+    }
+
+    /// Notes a notice of a report, which is counted once for all of them.
+    @inline(never)
+    func monitorReportNotice(_ notice: Notice, to peer: Peer) {
         tell(
             MonitoredFrame(
                 kind: .notice, from: notice.from, to: peer.from, name: notice.name, object: notice.object,
@@ -67,10 +105,12 @@ extension BusCore {
         _ call: CallPointer, _ to: String, _ name: String?, _ body: UnsafeRawBufferPointer, to peer: Peer
     ) {
         Self.withText(to) { to in
+            countOwn(call, to, to: peer)
             Self.withText(name ?? "") { text in
                 tell(
                     MonitoredFrame(
-                        kind: .call, id: call.pointee.id, from: MonitoredFrame.bus, to: to, callee: peer.from,
+                        kind: .call, id: call.pointee.id, parent: Self.parent(of: call), from: MonitoredFrame.bus,
+                        to: to, callee: peer.from,
                         name: name == nil ? nil : text, body: body))
             }
         }
@@ -83,6 +123,7 @@ extension BusCore {
     func monitorAnswer(
         _ call: CallPointer, _ code: ErrorCode?, _ body: UnsafeRawBufferPointer, from callee: Peer, to caller: Peer?
     ) {
+        guard !monitors.isEmpty else { return }
         let to = caller?.from ?? MonitoredFrame.bus
         guard let code else {
             tell(MonitoredFrame(kind: .reply, id: Self.number(call), from: callee.from, to: to, body: body))
@@ -110,9 +151,9 @@ extension BusCore {
     /// code; otherwise the error is noted as a frame from `bus`.
     @inline(never)
     func monitorOwnError(_ error: BusError, _ id: UInt64, to peer: Peer) {
-        guard peer.role != .none else { return }
+        guard peer.role != .none, !monitors.isEmpty else { return }
         let call = id == 0 ? nil : peer.requests[id]
-        if let call, monitors.monitors.contains(where: { $0.call == call }) { return }
+        if let call, monitors.monitors.contains(where: { $0.call == call }) || traffic.isOpen(call) { return }
         Self.withText(error.code.rawValue) { code in
             // Unretained, because the call owns its copy until it ends.
             if let call, let held = call.pointee.held?.takeUnretainedValue() {
@@ -136,12 +177,13 @@ extension BusCore {
 
     /// Notes a request that waited, and never went to its receiver.
     private func refused(_ call: CallPointer, _ held: HeldRequest, _ code: Header.Text, from peer: Peer) {
-        let isReport = held.interface == nil
+        let isReport = call.pointee.kind == .report
         held.withRequest { request in
             (held.interface?.owner.nameBytes ?? []).withUnsafeBytes { owner in
                 tell(
                     MonitoredFrame(
-                        kind: isReport ? .report : .call, from: peer.from, to: request.to,
+                        kind: isReport ? .report : .call, parent: isReport ? 0 : Self.parent(of: call),
+                        from: peer.from, to: request.to,
                         callee: held.interface == nil ? nil : owner, name: isReport ? request.name : nil, code: code,
                         body: request.body))
             }
@@ -157,7 +199,8 @@ extension BusCore {
         (owner?.nameBytes ?? []).withUnsafeBytes { name in
             tell(
                 MonitoredFrame(
-                    kind: kind, from: hand.peer.from, to: kind == .open ? header.pointee.url : to,
+                    kind: kind, parent: kind == .call ? parent(of: hand) : 0, from: hand.peer.from,
+                    to: kind == .open ? header.pointee.url : to,
                     receiver: owner == nil ? interface : name, callee: owner == nil ? nil : name, name: hand.name,
                     code: code, unknownKind: kind == .unknown ? header.pointee.unknownKind : nil, body: hand.body))
         }
@@ -186,7 +229,8 @@ extension BusCore {
         monitors.isTold()
         tell(
             MonitoredFrame(
-                kind: .call, from: hand.peer.from, to: hand.header.pointee.to, callee: MonitoredFrame.bus,
+                kind: .call, parent: parent(of: hand), from: hand.peer.from, to: hand.header.pointee.to,
+                callee: MonitoredFrame.bus,
                 name: hand.name,
                 body: hand.body))
     }

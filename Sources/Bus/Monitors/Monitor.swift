@@ -16,6 +16,8 @@ final class Monitor {
     var next: Unmanaged<Monitor>?
     /// Whether it wants every frame.
     let isUnfiltered: Bool
+    /// How `most` is shared among edges; nil without `most`.
+    let shares: FrameShares?
     /// The notes in the ring for it, which are covered by its credit.
     @exclusivity(unchecked)  // the same
     var promised: UInt64 = 0
@@ -25,6 +27,9 @@ final class Monitor {
     /// The frames that it missed before the next note that it is sent.
     @exclusivity(unchecked)  // the same
     var missedBefore: UInt64 = 0
+    /// The frames of the next note's edge that were left out before it.
+    @exclusivity(unchecked)  // the same
+    var leftBefore: UInt64 = 0
 
     /// The frames that the caller asked for.
     struct Wanted: StatePart {
@@ -33,24 +38,41 @@ final class Monitor {
         /// Its frames have this `name`; nil for any.
         var name: [UInt8]?
         var bodies = false
+        /// The bits of the kinds that it wants; 0 for all.
+        var kinds: UInt32 = 0
+        /// Whether it wants only frames with a code.
+        var errors = false
+        /// The most frames that it is shown in a second; 0 for any number.
+        var most: UInt32 = 0
 
         mutating func fields(_ file: inout StateFile) throws(StateError) {
             try file(1, &module)
             try file(2, &name)
             try file(3, &bodies)
+            try file(4, &kinds)
+            try file(5, &errors)
+            try file(6, &most)
         }
+
+        /// The kinds that a frame can be shown with.
+        static let kindsShown: [Header.Kind] = [.call, .open, .reply, .error, .broadcast, .report, .notice]
+
+        static func bit(of kind: Header.Kind) -> UInt32 { 1 << UInt32(kind.rawValue) }
     }
 
     init(peer: Peer, call: CallPointer, wanted: Wanted, bit: UInt16) {
         self.peer = .passUnretained(peer)
         self.call = call
         self.wanted = wanted
-        isUnfiltered = wanted.module == nil && wanted.name == nil
+        isUnfiltered = wanted.module == nil && wanted.name == nil && wanted.kinds == 0 && !wanted.errors
+        shares = wanted.most == 0 ? nil : FrameShares(most: Int(wanted.most))
         self.bit = bit
     }
 
     @inline(__always)
     func wants(_ frame: borrowing MonitoredFrame) -> Bool {
+        if wanted.kinds != 0, wanted.kinds & Wanted.bit(of: frame.kind) == 0 { return false }
+        if wanted.errors, frame.code == nil { return false }
         if let module = wanted.module {
             guard Self.equal(module, frame.from) || Self.equal(module, frame.target) else { return false }
         }
@@ -67,6 +89,9 @@ final class Monitor {
     @inline(__always)
     var hasCredit: Bool { call.pointee.stream.credit > promised }
 
+    /// Adds up everything that it wasn't shown and hasn't been told of.
+    var untold: UInt64 { missedBefore + missed + (shares?.left ?? 0) }
+
     private static func equal(_ name: [UInt8], _ text: Header.Text) -> Bool {
         name.count == text.count && name.withUnsafeBytes { $0.elementsEqual(text) }
     }
@@ -78,7 +103,6 @@ final class Monitor {
 /// A turn begins `period` after the end of the previous one, or at once if that was longer ago. It
 /// does up to `mostWork` in batches, one in each round of the loop. This type knows no notes and no
 /// clock; times are milliseconds that it is given.
-/// times are milliseconds that it is given.
 struct NoteTurns {
     /// The time from the end of a turn to the start of the next, in milliseconds.
     static let period: UInt64 = 10

@@ -12,8 +12,34 @@ struct MonitorTable {
     private(set) var turns = NoteTurns()
     private var keptFormatter: NoteFormatter?
 
-    /// Whether there is a monitor; checked for every frame before it is noted.
-    @inline(__always) var isOn: Bool { first != nil }
+    /// Whether frames are seen: there is a monitor, or they are counted for `bus/traffic`. Checked
+    /// for every frame.
+    @inline(__always) var isOn: Bool { seen != nil }
+    /// Not nil if frames are seen. It points to nothing: a pointer, because the broker's code for a
+    /// notice takes five instructions more with a Bool here.
+    private var seen: UnsafeRawPointer?
+    /// Whether frames are counted.
+    private var counts = false
+    /// Whether the alarm for `left` is set.
+    private(set) var willTellLeft = false
+    /// The monitors that are still to be told what was left out; nil if it isn't the time.
+    private(set) var tellingLeft: [CallReference]?
+
+    @inline(__always) var isEmpty: Bool { first == nil }
+
+    func hasMonitors(of peer: Peer) -> Bool {
+        monitors.contains { $0.peer.toOpaque() == Unmanaged.passUnretained(peer).toOpaque() }
+    }
+
+    /// Sets whether frames are counted, which also makes them seen.
+    mutating func setCounting(_ counts: Bool) {
+        self.counts = counts
+        noteWhetherSeen()
+    }
+
+    private mutating func noteWhetherSeen() {
+        seen = counts || first != nil ? UnsafeRawPointer(bitPattern: 1) : nil
+    }
 
     /// Calls `use` with each monitor.
     @inline(__always)
@@ -56,18 +82,18 @@ struct MonitorTable {
 
     /// Ends the monitor that belongs to a call, if there is one. What it would still have been sent
     /// is dropped.
-    mutating func remove(_ call: CallPointer) {
-        guard let index = monitors.firstIndex(where: { $0.call == call }) else { return }
+    /// - Returns: whether there was one.
+    mutating func remove(_ call: CallPointer) -> Bool {
+        guard let index = monitors.firstIndex(where: { $0.call == call }) else { return false }
         let ended = monitors.remove(at: index)
         chain()
         ring?.forget(ended.bit)
-        ended.peer._withUnsafeGuaranteedRef { peer in
-            peer.setMonitoring(monitors.contains { $0.peer.toOpaque() == ended.peer.toOpaque() })
-        }
-        guard monitors.isEmpty else { return }
+        guard monitors.isEmpty else { return true }
         ring = nil
         keptFormatter = nil
         turns.emptied()
+        (willTellLeft, tellingLeft) = (false, nil)
+        return true
     }
 
     private mutating func chain() {
@@ -76,6 +102,7 @@ struct MonitorTable {
             monitor.next = first
             first = .passUnretained(monitor)
         }
+        noteWhetherSeen()
     }
 
     // MARK: The request that is being handled
@@ -95,6 +122,28 @@ struct MonitorTable {
     mutating func worked(_ work: Int, isEmpty: Bool, now: UInt64) -> NoteTurns.Action {
         turns.worked(work, isEmpty: isEmpty, now: now)
     }
+
+    // MARK: What is left out
+
+    mutating func plansLeft() { willTellLeft = true }
+
+    /// Begins to tell what was left out.
+    mutating func beginsLeft() {
+        willTellLeft = false
+        tellingLeft = monitors.filter { $0.shares?.hasLeft == true }.map { CallReference($0.call) }.reversed()
+    }
+
+    /// The monitor that is told next; nil if none is left.
+    mutating func nextTold() -> Monitor? {
+        while let call = tellingLeft?.last {
+            if call.isOpen, let monitor = monitors.first(where: { $0.call == call.call }) { return monitor }
+            tellingLeft?.removeLast()
+        }
+        tellingLeft = nil
+        return nil
+    }
+
+    mutating func toldOne() { tellingLeft?.removeLast() }
 
     mutating func formatter() -> NoteFormatter {
         let formatter = keptFormatter ?? NoteFormatter()

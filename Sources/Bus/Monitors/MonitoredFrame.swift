@@ -7,6 +7,8 @@ struct MonitoredFrame: ~Copyable {
     let kind: Header.Kind
     /// The bus's number of a call, which its answers have too; 0 if there is none.
     var id: UInt64 = 0
+    /// The bus's number of the open request that a call was made for; 0 if there is none.
+    var parent: UInt64 = 0
     /// A module's name, `operator`, `launcher` or `bus`.
     let from: Header.Text
     /// A name like `from`, or `Interface/action`, or the URL of a refused `open`; empty for a
@@ -28,10 +30,27 @@ struct MonitoredFrame: ~Copyable {
     /// The receiver, which `module` is compared with.
     @inline(__always) var target: Header.Text { receiver ?? callee ?? to }
 
+    /// What an edge of such frames is named for: a call's interface, or the notification.
+    var edgeName: Header.Text {
+        switch kind {
+        case .call: to.interfaceName
+        // URLs are without number.
+        case .open: .none
+        case .unknown, .reply, .error, .cancel, .credit, .broadcast, .report, .notice: name ?? .none
+        }
+    }
+
     /// The bus's name for itself.
     static var bus: Header.Text {
         let name: StaticString = "bus"
         return Header.Text(start: name.utf8Start, count: name.utf8CodeUnitCount)
+    }
+}
+
+extension Header.Text {
+    /// The interface of `Interface/action` or `Interface#N/action`; all bytes of another text.
+    var interfaceName: Header.Text {
+        Header.Text(rebasing: prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "#") })
     }
 }
 
@@ -48,8 +67,8 @@ struct FrameInHand {
     let header: UnsafePointer<Header>
     let body: UnsafeRawBufferPointer
     /// Whether the bus itself answers it, so that nothing else notes that it passed.
-    /// Whether it is noted already.
     var isServed = false
+    /// Whether it is noted already.
     var isTold = false
 
     init(peer: Peer, header: UnsafePointer<Header>, body: UnsafeRawBufferPointer) {
@@ -87,10 +106,14 @@ struct FrameNote {
     var at: UInt64 = 0
     /// The bus's number of the call; 0 if there is none. For a gap: the number of missed frames.
     var id: UInt64 = 0
+    /// The bus's number of the call's parent; 0 if there is none. For a gap: the number of frames
+    /// of the next one's edge that were left out.
+    var parent: UInt64 = 0
     /// The bits of the monitors that it is sent to.
     var monitors: UInt16 = 0
     var kind = Header.Kind.unknown
-    /// Whether this is no frame, but a gap: the one monitor missed `id` frames.
+    /// Whether this is no frame, but a gap: the one monitor missed `id` frames, and `parent` were
+    /// left out.
     var isGap = false
     var body = Body.unwanted
     /// Where its texts begin in the ring's bytes.

@@ -56,6 +56,7 @@ final class NoteFormatter {
         head.string("to", to)
         if let callee { head.string("callee", callee) }
         if note.id != 0 { head.integer("id", note.id) }
+        if note.parent != 0 { head.integer("parent", note.parent) }
         if let name { head.string("name", name) }
         if let object { head.string("object", object) }
         if let code { head.string("code", code) }
@@ -70,11 +71,13 @@ final class NoteFormatter {
     /// Returns the body of one monitor's partial reply. Its bytes are valid until the next call.
     /// - Parameters:
     ///   - missed: the number of frames that the monitor didn't get before this one.
+    ///   - left: the number of frames of this one's edge that were left out before it.
     ///   - room: the most bytes that it may take. A body that doesn't fit is left out.
-    func reply(missed: UInt64, withBody: Bool, room: Int) -> UnsafeRawBufferPointer {
+    func reply(missed: UInt64, left: UInt64, withBody: Bool, room: Int) -> UnsafeRawBufferPointer {
         // Each monitor's reply continues a copy of the same head.
         var writer = head
         if missed > 0 { writer.integer("missed", missed) }
+        if left > 0 { writer.integer("left", left) }
         if withBody {
             switch state {
             case .tooLarge: writer.string("omitted", "size" as StaticString)

@@ -72,12 +72,13 @@ final class NoteRing {
         return offset(of: texts).map { Place(offset: $0, body: body) }
     }
 
-    /// Adds a note that a monitor missed frames before its next one. The caller has checked that
-    /// there is room.
-    func addGap(_ missed: UInt64, of monitor: UInt16) {
+    /// Adds a note that a monitor missed frames before its next one, and that others of that one's
+    /// edge were left out. The caller has checked that there is room.
+    func addGap(_ missed: UInt64, left: UInt64 = 0, of monitor: UInt16) {
         var note = FrameNote()
         note.isGap = true
         note.id = missed
+        note.parent = left
         note.monitors = monitor
         note.offset = next
         append(note)
@@ -89,6 +90,7 @@ final class NoteRing {
         var note = FrameNote()
         note.at = time
         note.id = frame.id
+        note.parent = frame.parent
         note.monitors = monitors
         note.kind = frame.kind
         note.body = place.body

@@ -78,12 +78,13 @@ extension BusCore {
                 take(header, frame, from: sender)
             }
         } catch {
+            if monitors.isOn { countRefused(header, of: sender) }
             refuse(sender, header.id, error)
         }
     }
 
     private func take(_ header: borrowing Header, _ frame: Frame, from sender: RemotePeer) {
-        if monitors.isOn {
+        if !monitors.isEmpty {
             handleMonitored(header, frame, of: sender)
         } else {
             handle(header, frame, of: sender)
@@ -160,7 +161,7 @@ extension BusCore {
             node.received.received(header.name, 1 + missed)
             if missed > 0 { noteMissed(Array(header.name), missed, of: node, from: sender.rank) }
         }
-        if monitors.isOn {
+        if !monitors.isEmpty {
             handleMonitored(header, frame, of: sender)
         } else {
             handle(header, frame, of: sender)

@@ -7,7 +7,9 @@ extension BusCore {
         guard header.members.contains(.name) else { return endForName(header, of: peer) }
         var rank = peer.rank
         if peer.role == .operator {
-            if let refusal = broadcastRefusal(node: header, from: peer) { return refuse(peer, header.id, refusal) }
+            if let refusal = broadcastRefusal(node: header, from: peer) {
+                return refuseBroadcast(header, of: peer, refusal)
+            }
             guard let level = levels.rank(header.level) else {
                 statistics.badFrames += 1
                 end(
@@ -22,7 +24,7 @@ extension BusCore {
         }
         // Otherwise these checks can't fail.
         if peer.role.isRestricted || table.calls == .declared, let refusal = broadcastRefusal(header.name, of: peer) {
-            return refuse(peer, header.id, refusal)
+            return refuseBroadcast(header, of: peer, refusal)
         }
         var observed = observations.find(header.name)?.observations
         let aliases = adapters.hasNotices && peer.role == .module ? noticeAliases(header, from: peer) : []
@@ -34,7 +36,7 @@ extension BusCore {
             if let sender = peer as? RemotePeer {
                 return noteMissed(Array(header.name), 1, of: sender.remoteNode, from: rank)
             }
-            return refuse(peer, header.id, refusal)
+            return refuseBroadcast(header, of: peer, refusal)
         }
         statistics.broadcasts += 1
         if monitors.isOn { monitorBroadcast(header, body, from: peer) }
@@ -63,8 +65,15 @@ extension BusCore {
             }
         }
         if let payload { queued(payload) }
+        if monitors.isOn { countedBroadcast() }
         statistics.notices += UInt64(recipients)
         if header.id != 0 { answer(peer, header.id, recipients: recipients + held, nodes: nodes) }
+    }
+
+    @inline(never)
+    private func refuseBroadcast(_ header: borrowing Header, of peer: Peer, _ refusal: BusError) {
+        if monitors.isOn { countRefused(header, of: peer) }
+        refuse(peer, header.id, refusal)
     }
 
     /// Answers a broadcast that has a number.

@@ -59,7 +59,9 @@ extension BusCore {
         // Ending a slow consumer may call this again, which takes another batch.
         guard let batch = work.takeBatch(most) else { return false }
         let recipients = batch.notice.withNotice(batch.name) { notice in
-            deliver(notice, batch.sharesBody ? batch.notice.body : nil, to: batch.observations, rank: batch.rank)
+            if monitors.isOn { countsBroadcast(from: notice.from) }
+            defer { countedBroadcast() }
+            return deliver(notice, batch.sharesBody ? batch.notice.body : nil, to: batch.observations, rank: batch.rank)
         }
         statistics.notices += UInt64(recipients)
         if let done = work.delivered(to: recipients) { concluded(done) }

@@ -59,7 +59,7 @@ extension BusCore {
             !$0.isEnded && $0.terms.target.isNamed(request.name) && $0.matches(request.object)
         }
         guard !matching.isEmpty else {
-            if monitors.isOn { monitorReport(request, from: peer, to: target) }
+            if monitors.isOn { monitorReport(call, request, from: peer, to: target, observer) }
             reportDone(call)
             return
         }
@@ -72,11 +72,12 @@ extension BusCore {
             let count = notice.cost * matching.count
             let body = notice.body.count < Outbox.largeBody ? 0 : notice.body.count
             guard fitsRequest(count, observer, new: count - body * (matching.count - 1)) else {
+                if monitors.isOn { countReport(call, request, from: peer, to: observer) }
                 return fail(
                     call, .overloaded,
                     "the queue to \(target.name) is full: \(whatIsFullForRequest(count, observer)); report again later")
             }
-            if monitors.isOn { monitorReport(request, from: peer, to: target) }
+            if monitors.isOn { monitorReport(call, request, from: peer, to: target, observer) }
             queueReport(call, notice, matching, to: observer)
         }
     }
@@ -102,7 +103,7 @@ extension BusCore {
             report.pointee.notices.open += 1
             report.pointee.notices.observers += 1
             statistics.notices += 1
-            if monitors.isOn { monitorNotice(notice, to: observer) }
+            if monitors.isOn { monitorReportNotice(notice, to: observer) }
             let write = { (writer: inout HeaderWriter) in
                 writer.integer("id", call.pointee.id)
                 notice.write(to: &writer, subscription: observation.terms.id)

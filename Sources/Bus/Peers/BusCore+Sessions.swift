@@ -17,6 +17,7 @@ extension BusCore {
         continueCatchingUp(peer)
         if peer.role == .node, let node = nodes.find(peer) { waitingMayGoOn(for: node) }
         if !watches.isEmpty { feedWatches() }
+        if traffic.isOn { planTraffic() }
     }
 
     /// Ends a connection with an error as its last frame. The session ends at once. Queued frames

@@ -39,6 +39,12 @@ package class Peer {
     final private(set) var otherApp = ""
     /// Its name in `from`; empty before hello.
     final private(set) var from = UnsafeRawBufferPointer.none
+    /// The number of its name in what `bus/traffic` counts.
+    @exclusivity(unchecked)  // because it is used for each message, on one thread
+    final var textSlot = TextSlot()
+    /// What it was last counted to receive there.
+    @exclusivity(unchecked)  // the same
+    final var recentEdge = RecentEdge()
     /// The name of its node in `node`; empty for a peer of this one.
     @exclusivity(unchecked)  // because it is looked at for each message, on one thread
     final private(set) var node = UnsafeRawBufferPointer.none

@@ -17,6 +17,9 @@ final class InterfaceRecord {
     var actions: [Action]? { didSet { places = nil } }
     /// The places of the actions by name, made at the first look-up if there are many actions.
     private var places: [[UInt8]: Int]?
+    /// The number of its name in what `bus/traffic` counts.
+    @exclusivity(unchecked)  // because it is used for each message, on one thread
+    var textSlot = TextSlot()
 
     enum Instances: String { case single, multiple }
 
@@ -60,6 +63,8 @@ final class URLTarget {
     var declared: Hello.URL?
     /// Whether the owner's session registered it.
     var isLive: Bool
+    /// The number of its host and pattern in what `bus/traffic` counts.
+    var textSlot = TextSlot()
 
     init(_ url: Hello.URL, owner: ModuleRecord, declared: Hello.URL?, isLive: Bool) {
         host = url.host

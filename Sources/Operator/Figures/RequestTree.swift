@@ -37,8 +37,8 @@ public struct RequestTree: Sendable {
     /// The number of further open requests, which the bus left out.
     public let omitted: Int
 
-    /// - Parameter answer: the answer of `bus/requests`. The streams of `bus/watch` and
-    ///   `bus/monitor` are left out: they wait for nothing.
+    /// - Parameter answer: the answer of `bus/requests`. The streams of `bus/watch`,
+    ///   `bus/monitor` and `bus/traffic` are left out: they wait for nothing.
     public init(_ answer: JSON) {
         omitted = Int(answer["omitted"]?.integer ?? 0)
         let all = (answer["requests"]?.array ?? []).map(Request.init).filter { !Self.streams.contains($0.to) }
@@ -55,7 +55,7 @@ public struct RequestTree: Sendable {
         trees = first.map { Self.tree($0, children) }
     }
 
-    private static let streams: Set<String> = ["bus/watch", "bus/monitor"]
+    private static let streams: Set<String> = ["bus/watch", "bus/monitor", "bus/traffic"]
 
     /// Walks with a list of its own, because a chain may be long.
     private static func tree(_ first: Request, _ children: [Int64: [Request]]) -> [Request] {

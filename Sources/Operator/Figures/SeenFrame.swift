@@ -54,6 +54,14 @@ public struct SeenFrame: Sendable {
     /// The number of earlier frames that the monitor missed.
     public var missed: Int64 { max(0, json["missed"]?.integer ?? 0) }
 
+    /// The number of frames of the same sender, receiver, kind and name that were left out before
+    /// this one, because of `most`.
+    public var left: Int64 { max(0, json["left"]?.integer ?? 0) }
+
+    /// What a partial reply that is no frame tells was left out: the frames of each sender,
+    /// receiver, kind and name. Nil if it is a frame.
+    public var leftOut: [JSON]? { json["left"]?.array }
+
     /// The module that receives it, as far as that is known; empty for a broadcast.
     public var receiver: String {
         json["callee"]?.string ?? (kind == "call" ? String(to.prefix { $0 != "/" && $0 != "#" }) : to)

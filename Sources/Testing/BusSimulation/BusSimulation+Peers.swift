@@ -331,10 +331,12 @@ extension BusSimulation {
             request(
                 session, "call", .bus, #","to":"bus/emit","name":"e0","meta":{"policy":"\#(policy)"}"#,
                 body: { _ in "{}" }, step: step, isEndless: true)
+        case 2 where step.b & 3 == 3:
+            request(session, "call", .bus, #","to":"bus/traffic""#, body: { _ in "{}" }, step: step, isEndless: true)
         case 2:
+            let params = step.b & 1 == 0 ? #"{"bodies":true}"# : #"{"kinds":["call","notice","error"],"most":2}"#
             request(
-                session, "call", .bus, #","to":"bus/monitor""#, body: { _ in #"{"bodies":true}"# }, step: step,
-                isEndless: true)
+                session, "call", .bus, #","to":"bus/monitor""#, body: { _ in params }, step: step, isEndless: true)
         default:
             request(session, "call", .bus, #","to":"bus/reload""#, body: { _ in "{}" }, step: step)
         }

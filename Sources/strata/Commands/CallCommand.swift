@@ -67,7 +67,7 @@ struct CallCommand: ParsableCommand {
 
 extension Request {
     /// The bus's own streams, to which it sets no deadline.
-    private static let endless = ["bus/watch", "bus/monitor"]
+    private static let endless = ["bus/watch", "bus/monitor", "bus/traffic"]
 
     /// Sets the deadline that the option gives; for a stream, it limits each reply. Only streams
     /// may have no deadline, and a stream needs credit for its partial replies.

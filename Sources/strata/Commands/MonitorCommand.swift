@@ -13,6 +13,7 @@ struct MonitorCommand: ParsableCommand {
               strata monitor --name 'note.*'
               strata monitor --action Catalog/item      its calls, and how long each takes
               strata monitor --errors
+              strata monitor --most 50                  a sample of a busy app
               strata monitor --json | jq 'select(.microseconds > 10000)'
 
             A frame must match each option, and one value of an option is enough. The last column \
@@ -28,12 +29,26 @@ struct MonitorCommand: ParsableCommand {
     @Flag(help: "Shows the frames' bodies too.")
     var bodies = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Shows at most so many frames a second: some of each sender, receiver, kind and name, and errors first.",
+            valueName: "frames"))
+    var most: Int?
+
     @OptionGroup var loss: WaitOption
     @OptionGroup var output: OutputOption
     @OptionGroup var bus: BusOption
 
+    mutating func validate() throws {
+        if let most, !(1...100_000).contains(most) { throw ValidationError("--most is 1 to 100,000 frames a second.") }
+    }
+
     func run() throws {
         var params = filter.params
+        if let most {
+            params.append(.init("most", .integer(Int64(most))))
+            params += filter.choice
+        }
         if bodies { params.append(.init("bodies", true)) }
         var request = Request.monitor(params)
         let answer = Answer(output)
@@ -48,6 +63,10 @@ struct MonitorCommand: ParsableCommand {
         request.onPartial = { body in
             guard let json = try? JSON(parsing: body, maximumDepth: JSONText.maximumDepth) else { return }
             let frame = SeenFrame(json, &calls)
+            if let leftOut = frame.leftOut {
+                if answer.isForPrograms { return StandardOutput.write(line: JSONText.compact(body) ?? body) }
+                return leftOut.forEach { StandardOutput.write(line: view.left($0)) }
+            }
             let isWanted = filter.wants(frame)
             if answer.isForPrograms {
                 Self.tell(body, frame, isWanted)
@@ -96,6 +115,7 @@ struct MonitorCommand: ParsableCommand {
     private func show(_ body: [UInt8], _ frame: SeenFrame, _ isWanted: Bool, _ view: FrameView) {
         if frame.missed > 0 { StandardOutput.write(line: view.missed(frame.missed)) }
         guard isWanted else { return }
+        if frame.left > 0 { StandardOutput.write(line: view.left(frame.left)) }
         StandardOutput.write(line: view.line(frame))
         let painter = Painter.standardOutput
         if let body = JSONText.member("body", of: body), let shown = JSONText.pretty(body, painter, indent: 2) {

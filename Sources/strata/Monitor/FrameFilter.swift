@@ -62,6 +62,18 @@ struct FrameFilter: ParsableArguments {
         return params
     }
 
+    /// The further part of the filter that the bus applies before it chooses `--most` frames. Calls
+    /// come along with answers, because they say which action is answered.
+    var choice: [JSON.Member] {
+        var choice: [JSON.Member] = []
+        if errors, action.isEmpty { choice.append(.init("errors", true)) }
+        if !kind.isEmpty {
+            let needsCalls = !errors && !kind.contains("call") && (kind.contains("reply") || kind.contains("error"))
+            choice.append(.init("kinds", .array((kind + (needsCalls ? ["call"] : [])).map { .string($0) })))
+        }
+        return choice
+    }
+
     /// The modules that the filter names.
     var modules: [String] { module + from + to }
 

@@ -30,6 +30,17 @@ struct FrameView {
     /// Returns the line for frames that a monitor missed.
     func missed(_ count: Int64) -> String { painter.paint("\(count) frames were missed here", .yellow) }
 
+    /// Returns the line for frames like the next one that were left out.
+    func left(_ count: Int64) -> String { painter.paint("\(count) frames like the next one were left out", .dim) }
+
+    /// Returns the line for what was left out of an edge.
+    func left(_ edge: JSON) -> String {
+        func text(_ member: String) -> String { Printable.line(edge[member]?.string ?? "") }
+        let count = edge["count"]?.integer ?? 0
+        return painter.paint(
+            "\(count) frames were left out: \(text("kind"))  \(text("from")) → \(text("to"))  \(text("name"))", .dim)
+    }
+
     func line(_ frame: SeenFrame) -> String {
         let time = ClockTime.text(frame.at, digits: digits)
         var line = Line(painter)
