@@ -40,6 +40,8 @@ let package = Package(
         .library(name: "Strata", targets: ["Strata"]),
         .library(name: "StrataTesting", targets: ["StrataTesting"]),
         .library(name: "StrataOperator", targets: ["StrataOperator"]),
+        .library(name: "StrataPictures", targets: ["StrataPictures"]),
+        .library(name: "StrataManifest", targets: ["StrataManifest"]),
         .library(name: "StrataBus", targets: ["StrataBus"]),
         .library(name: "StrataLauncher", targets: ["StrataLauncher"]),
         .executable(name: "strata", targets: ["StrataCommand"]),

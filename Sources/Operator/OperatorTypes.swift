@@ -7,6 +7,8 @@ public import StrataLoop
 public typealias Loop = StrataLoop.Loop
 /// A timer on a loop.
 public typealias LoopTimer = StrataLoop.LoopTimer
+/// The way to a loop from another thread.
+public typealias WakeUp = StrataLoop.WakeUp
 /// A JSON value.
 public typealias JSON = StrataCore.JSON
 /// An error that the bus or a callee answers with.

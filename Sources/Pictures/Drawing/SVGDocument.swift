@@ -126,6 +126,13 @@ enum Arrow {
     static let length = 8.0
     private static let half = 4.5
 
+    /// Returns the path of a line's arrowhead.
+    static func path(_ line: GraphLayout.Line) -> String {
+        let last = line.curves[line.curves.count - 1]
+        let isDown = last.control2.y == last.end.y ? last.start.y < last.end.y : last.control2.y < last.end.y
+        return path(line.kind, tip: last.end, isDown: isDown)
+    }
+
     /// Returns the path of an arrowhead with its tip at a point.
     /// - Parameter isDown: whether it points down.
     static func path(_ kind: AppGraph.Kind, tip: Point, isDown: Bool) -> String {

@@ -134,8 +134,7 @@ public struct GraphSVG {
             }
             let last = line.curves[line.curves.count - 1]
             guard tips.insert(last.end).inserted else { continue }
-            let isDown = last.control2.y == last.end.y ? last.start.y < last.end.y : last.control2.y < last.end.y
-            document.path(Arrow.path(line.kind, tip: last.end, isDown: isDown), Arrow.classes(colour(line), line.kind))
+            document.path(Arrow.path(line), Arrow.classes(colour(line), line.kind))
         }
     }
 
@@ -152,7 +151,7 @@ public struct GraphSVG {
             tip: sentences.joined(separator: "\n"))
     }
 
-    private static func path(_ curves: [Curve]) -> String {
+    static func path(_ curves: [Curve]) -> String {
         func place(_ point: Point) -> String { "\(SVGDocument.number(point.x)) \(SVGDocument.number(point.y))" }
         var data = "M\(place(curves[0].start))"
         for curve in curves {
@@ -163,22 +162,16 @@ public struct GraphSVG {
         return data
     }
 
-    /// Draws how often a line was seen, next to the end that it doesn't share. The text is on the
-    /// side away from the line.
+    /// Draws how often a line was seen.
     private mutating func drawCount(_ line: GraphLayout.Line) {
         guard graph.watched != nil else { return }
         let seen = line.edges.reduce(0) { $0 + (graph.edges[$1].seen ?? 0) }
         guard seen > 0 else { return }
-        let first = line.curves[0]
-        let last = line.curves[line.curves.count - 1]
-        let (next, far) = line.ownEnd == last.end ? (last.control2, last.start) : (first.control1, first.end)
-        let isAbove = next.y < line.ownEnd.y
-        let y = line.ownEnd.y + (isAbove ? -11 : 18)
-        let isLeft = far.x > line.ownEnd.x
-        let band = layout.bands.first { $0.frame.y <= y && y < $0.frame.bottom }?.rank ?? 0
+        let place = line.countPlace
+        let band = layout.bands.first { $0.frame.y <= place.point.y && place.point.y < $0.frame.bottom }?.rank ?? 0
         document.text(
-            "×\(Self.short(seen))", at: Point(line.ownEnd.x + (isLeft ? -6 : 6), y), size: 9,
-            "count on\(band % 2) fill-\(colour(line))", anchor: isLeft ? "end" : "start")
+            "×\(Self.short(seen))", at: place.point, size: 9, "count on\(band % 2) fill-\(colour(line))",
+            anchor: place.anchor)
     }
 
     /// Returns a short count: `812`, `12k`, `3M`.

@@ -37,6 +37,17 @@ public struct GraphLayout: Sendable, Equatable {
         public var curves: [Curve]
         /// The end that no other line shares.
         public var ownEnd: Point
+
+        /// Where a count is written: next to the end that it doesn't share, on the side away from the
+        /// line. The anchor is SVG's.
+        var countPlace: (point: Point, anchor: String) {
+            let first = curves[0]
+            let last = curves[curves.count - 1]
+            let (next, far) = ownEnd == last.end ? (last.control2, last.start) : (first.control1, first.end)
+            let isLeft = far.x > ownEnd.x
+            let y = ownEnd.y + (next.y < ownEnd.y ? -11 : 18)
+            return (Point(ownEnd.x + (isLeft ? -6 : 6), y), isLeft ? "end" : "start")
+        }
     }
 
     static let margin = 24.0

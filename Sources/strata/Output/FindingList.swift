@@ -53,15 +53,6 @@ extension ManifestError {
 
     /// File, line and column like `strata.yaml:12:7`, as far as they are known.
     var place: String { line == nil ? file : "\(file):\(lineAndColumn)" }
-
-    /// The JSON members for the place.
-    var placeMembers: [JSON.Member] {
-        var members = [JSON.Member("file", .string(file))]
-        if let line { members.append(.init("line", .integer(Int64(line)))) }
-        if let column { members.append(.init("column", .integer(Int64(column)))) }
-        members.append(.init("key", .string(key)))
-        return members
-    }
 }
 
 extension Finding {

@@ -81,36 +81,7 @@ struct JudgementView {
         table.print(painter)
     }
 
-    var json: JSON {
-        var members: [JSON.Member] = [
-            .init("subject", .string(judgement.subject)), .init("allowed", .bool(judgement.isAllowed)),
-        ]
-        if let code = judgement.code { members.append(.init("code", .string(code.rawValue))) }
-        members.append(
-            .init(
-                "checks",
-                .array(
-                    judgement.checks.map { check in
-                        .object(
-                            [
-                                .init("check", .string(check.name)), .init("result", .string(check.result.rawValue)),
-                                .init("reason", .string(check.reason)),
-                            ] + (check.place?.placeMembers ?? []))
-                    })))
-        if !judgement.recipients.isEmpty {
-            members.append(.init("recipients", .array(judgement.recipients.map(Self.json))))
-        }
-        members.append(.init("changes", .array(judgement.changes.map { .array($0.map { .string($0) }) })))
-        return .object(members)
-    }
-
-    private static func json(_ recipient: Judgement.Recipient) -> JSON {
-        .object(
-            [
-                .init("module", .string(recipient.module)), .init("level", .string(recipient.level)),
-                .init("gets", .bool(recipient.gets)), .init("reason", .string(recipient.reason)),
-            ] + (recipient.place?.placeMembers ?? []))
-    }
+    var json: JSON { judgement.json }
 }
 
 extension Judgement.Check.Result {
