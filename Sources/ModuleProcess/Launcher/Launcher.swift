@@ -28,6 +28,8 @@ public final class Launcher {
         public var broker: Broker
         /// The path of `strata-link`, which connects an app's nodes; nil if this launcher starts none.
         public var link: String?
+        /// The program that shows the app in a browser; nil for none.
+        public var web: WebSettings?
         /// The launcher's own environment.
         public var environment: [String: String]
         /// Whether this process belongs to the launcher alone. If so, it adopts the orphans of its
@@ -79,6 +81,8 @@ public final class Launcher {
     private(set) var keeper: BrokerKeeper?
     /// Nil unless the app has several nodes.
     private(set) var linkKeeper: LinkKeeper?
+    /// Nil unless the app is shown in a browser.
+    private(set) var webKeeper: WebKeeper?
     var supervisors: [Supervisor] = []
     var app = AppMachine()
     var order: StartOrder
@@ -147,6 +151,10 @@ public final class Launcher {
         }
         if let path = settings.link, let linkSettings = LinkSettings(settings.manifest) {
             linkKeeper = LinkKeeper(loop, console, link, executable: path, linkSettings, surroundings)
+        }
+        if let web = settings.web {
+            webKeeper = WebKeeper(loop, console, web, surroundings)
+            webKeeper?.start()
         }
         if app.isRunning { link.connect() }
         keepTellingManager()
@@ -217,6 +225,7 @@ public final class Launcher {
         link.close()
         keeper?.close()
         linkKeeper?.close()
+        webKeeper?.close()
         for supervisor in supervisors { supervisor.close() }
         process?.close()
         process = nil

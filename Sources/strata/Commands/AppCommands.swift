@@ -28,6 +28,7 @@ struct Up: ParsableCommand {
               strata up --all-nodes              runs all of them on this machine
               strata up app.yaml -- debug=true   adds to the app's launchOptions
               strata up --spans spans.jsonl      writes spans for OpenTelemetry
+              strata up --web                    shows the app in a browser, too
             """)
 
     @Argument(help: "The app's manifest.", completion: .file(extensions: ["yaml", "yml"]))
@@ -62,6 +63,9 @@ struct Up: ParsableCommand {
         completion: .file())
     var spans: String?
 
+    @Flag(help: "Also shows the app in a browser, as strata web does; prints the page's address.")
+    var web = false
+
     @Argument(
         parsing: .postTerminator, help: ArgumentHelp("Launch options, each as key=value.", valueName: "key=value"))
     var options: [String] = []
@@ -69,6 +73,7 @@ struct Up: ParsableCommand {
     func validate() throws {
         guard build || configuration == nil else { throw ValidationError("-c sets what --build builds: add --build") }
         guard allNodes else { return }
+        if web { throw ValidationError("--all-nodes has a bus for each node: use strata web --app APP@NODE beside it") }
         if let name = node.node { throw ValidationError("--all-nodes runs all nodes: leave --node \(name) out") }
         if socket != nil { throw ValidationError("--all-nodes makes a socket for each node: leave --socket out") }
     }
@@ -85,7 +90,8 @@ struct Up: ParsableCommand {
             }
         } else {
             try RunningApp.run(
-                manifest, node: choice, options: options, socket: socket, keepsBroker: true, spans: spans)
+                manifest, node: choice, options: options, socket: socket, keepsBroker: true, spans: spans,
+                showsPage: web)
         }
     }
 

@@ -1,7 +1,5 @@
 import ArgumentParser
 import StrataCore
-import StrataLoop
-import StrataOperator
 import StrataOperator
 
 /// `strata metrics`: exports what the broker and the launcher know, and what modules measure, for
@@ -16,17 +14,17 @@ struct Metrics: ParsableCommand {
               strata metrics --listen 9464           then: curl http://127.0.0.1:9464/metrics
               strata metrics --listen /run/app/metrics.sock
 
-            With --listen it answers GET /metrics until ctrl-C. While the bus is away, strata_up \
-            is 0. A port without a host can be reached from this machine only. The modules' own \
-            metrics are included, except those that they give to another exporter; a module has \
-            1 s to answer.
+            With --listen the program strata-web answers GET /metrics and /healthz until ctrl-C; \
+            scripts/web builds it. While the bus is away, strata_up is 0. A port without a host can \
+            be reached from this machine only. The modules' own metrics are included, except those \
+            that they give to another exporter; a module has 1 s to answer.
             """)
 
     @Option(
         help: ArgumentHelp(
             "Serves the metrics over HTTP, at a port, an address and a port, or a socket's path with a slash.",
             valueName: "[host:]port|path"))
-    var listen: ListenAddress?
+    var listen: String?
 
     @Flag(help: "Prints JSON, one sample per line.")
     var json = false
@@ -38,7 +36,7 @@ struct Metrics: ParsableCommand {
     }
 
     func run() throws {
-        if let listen { return try serve(on: listen) }
+        if let listen { return try serve(at: listen) }
         let families = try bus.connect().look(measuring: true).families
         if json {
             for sample in OpenMetrics.json(families) { StandardOutput.write(line: sample.encoded()) }
@@ -47,11 +45,10 @@ struct Metrics: ParsableCommand {
         }
     }
 
-    private func serve(on address: ListenAddress) throws {
+    /// The program `strata-web` serves, because it has what that takes.
+    private func serve(at place: String) throws(Failure) {
         let path = try bus.socket.choice.path()
-        let loop: Loop
-        do throws(SystemError) { loop = try Loop() } catch { throw Failure(.usage, "\(error)") }
-        let server = MetricsServer(loop, bus: path, node: bus.node)
-        try server.run(address) { StandardOutput.write(line: $0) }
+        try WebProgram.become(
+            ["metrics", "--socket", path, "--listen", place] + (bus.node.map { ["--node", $0] } ?? []))
     }
 }

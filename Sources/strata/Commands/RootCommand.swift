@@ -39,7 +39,7 @@ struct RootCommand: ParsableCommand {
                     ProcessStatus.self, Top.self, Nodes.self, NodeCommand.self, Levels.self, Routes.self, Logs.self,
                     MonitorCommand.self,
                     Timeline.self,
-                    Metrics.self,
+                    Metrics.self, Web.self,
                 ]),
             CommandGroup(
                 name: "Message",

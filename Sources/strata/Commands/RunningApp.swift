@@ -19,12 +19,13 @@ enum RunningApp {
     }
 
     static func run(
-        _ manifest: String, node: NodeChoice, options: [String], socket: String?, keepsBroker: Bool, spans: String?
+        _ manifest: String, node: NodeChoice, options: [String], socket: String?, keepsBroker: Bool, spans: String?,
+        showsPage: Bool = false
     ) throws {
         try run { () throws(LaunchError) in
             try AppRun.run(
                 manifest, node: node, options: options, socket: socket, keepsBroker: keepsBroker, spans: spans,
-                environment: environment)
+                showsPage: showsPage, environment: environment)
         }
     }
 

@@ -117,15 +117,9 @@ struct CommandMetricsTests {
         }
     }
 
-    @Test(arguments: [
-        ["--listen", "example.org:9464"], ["--listen", "9464x"], ["--listen", "70000"], ["--listen", "metrics.sock"],
-        ["--listen", ":9464"], ["--listen", "[127.0.0.1]:1"], ["--listen", "9464", "--json"],
-        ["--listen", "/none/of/these/metrics.sock"],
-    ])
-    func whatCannotBeListenedOnIsBadUsage(words: [String]) async throws {
-        let run = try await CommandRun.of(["metrics", "--socket", "/tmp/none.sock"] + words)
-        #expect(run.status == 2, "\(run)")
-        #expect(run.error.contains(words[1]) || run.error.contains("--listen"))
+    @Test func servedMetricsAreText() async throws {
+        let run = try await CommandRun.of(["metrics", "--socket", "/tmp/none.sock", "--listen", "9464", "--json"])
+        #expect(run.status == 2 && run.error.contains("--listen"), "\(run)")
     }
 
     @Test func withoutABusThereIsNothingToPrint() async throws {

@@ -64,25 +64,12 @@ struct MeasuredModuleTests {
         for none in ["Python", "Gone"] { #expect(text.value("strata_module_metrics_up", ["module": none]) == nil) }
     }
 
-    /// Both the command and the server ask all modules at once, not one after another.
+    /// All modules are asked at once, not one after another.
     @Test func allAreAskedWithAnEnd() async throws {
         let (_, all) = try await strata("metrics", script: script(["A": said(""), "B": said("")]))
         let asked = all.filter { $0.to == "bus/metrics" }
         #expect(asked.map(\.body) == [#"{"module":"A"}"#, #"{"module":"B"}"#])
         #expect(asked.allSatisfy { $0.deadline == 1_000 })
-    }
-
-    @Test func theServerHasThemToo() async throws {
-        let server = try MetricsProcess()
-        defer { server.cleanUp() }
-        let counter = #"{"name":"saved","type":"counter","value":3}"#
-        let bus = FakeBus(
-            at: server.bus, script: script(["A": said(counter), "B": .error("deadline-exceeded", "too late")]))
-        defer { bus.close() }
-        let text = try server.metrics()
-        #expect(text.value("saved_total", ["module": "A"]) == 3)
-        #expect(text.value("strata_module_metrics_up", ["module": "B"]) == 0)
-        #expect(bus.asked.filter { $0.to == "bus/metrics" }.allSatisfy { $0.deadline == 1_000 })
     }
 
     /// Real modules, which bootstrap nothing.

@@ -56,10 +56,11 @@ extension Launcher {
         case .closeBus: link.close()
         case .endBroker:
             // The link ends first, because it tells the broker what it has sent.
-            guard let linkKeeper else { return endBroker() }
-            linkKeeper.stop { [unowned self] in self.endBroker() }
+            guard let linkKeeper else { return endPage() }
+            linkKeeper.stop { [unowned self] in self.endPage() }
         case .killAll:
             linkKeeper?.kill()
+            webKeeper?.kill()
             keeper?.kill()
             killModules()
         case .removeSocket:
@@ -73,6 +74,11 @@ extension Launcher {
             closeAll()
             onEnd(ending)
         }
+    }
+
+    private func endPage() {
+        guard let webKeeper else { return endBroker() }
+        webKeeper.stop { [unowned self] in self.endBroker() }
     }
 
     private func endBroker() {
@@ -94,7 +100,8 @@ extension Launcher {
 
     /// Whether the launcher started the process itself; libuv waits for those.
     private func isKnown(_ pid: Int32) -> Bool {
-        keeper?.pid == pid || linkKeeper?.pid == pid || supervisors.contains { $0.all.contains { $0.pid == pid } }
+        [keeper?.pid, linkKeeper?.pid, webKeeper?.pid].contains(pid)
+            || supervisors.contains { $0.all.contains { $0.pid == pid } }
     }
 }
 

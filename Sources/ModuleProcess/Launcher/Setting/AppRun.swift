@@ -39,11 +39,12 @@ public enum AppRun {
     ///   - given: The value of `--socket`; nil if it is missing.
     ///   - keepsBroker: Whether the launcher keeps a broker; false if one is already running.
     ///   - spans: The file that modules write their spans to.
+    ///   - showsPage: Whether `strata-web` shows the app in a browser.
     ///   - environment: This process's environment.
     /// - Returns: How the app ended.
     public static func run(
         _ path: String, node: NodeChoice = NodeChoice(), options: [String] = [], socket given: String?,
-        keepsBroker: Bool, spans: String? = nil, environment: [String: String]
+        keepsBroker: Bool, spans: String? = nil, showsPage: Bool = false, environment: [String: String]
     ) throws(LaunchError) -> Launcher.Ending {
         let manifest = try manifest(path, node: node, options: options, environment: environment)
         let table = manifest.table
@@ -62,6 +63,7 @@ public enum AppRun {
             manifest: manifest, socket: socket.path, broker: keepsBroker ? .program(try Programs.broker()) : .running,
             environment: environment)
         settings.link = Programs.link
+        if showsPage { settings.web = WebSettings(program: try Programs.web(), manifest: path) }
         settings.passedSocket = socket.passed
         settings.manager = manager
         settings.spans = spans

@@ -72,6 +72,17 @@ public enum Programs {
     /// The path of `strata-link`, beside the running program. Not every installation has it.
     public static var link: String { folder + "/strata-link" }
 
+    /// Returns the path of `strata-web`, beside the running program. Not every installation has it.
+    public static func web() throws(LaunchError) -> String {
+        let path = folder + "/strata-web"
+        guard access(path, X_OK) == 0 else {
+            throw LaunchError(
+                2,
+                "\(path) isn't there: build it with scripts/web --build, or put it in the folder of the program strata")
+        }
+        return path
+    }
+
     /// Returns a line of `strata-link` without the program's name before it.
     static func linkMessage(_ line: [UInt8]) -> [UInt8] {
         let name = Array("strata-link: ".utf8)

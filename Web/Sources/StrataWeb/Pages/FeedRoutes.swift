@@ -1,0 +1,62 @@
+import Hummingbird
+import StrataOperator
+import StrataPictures
+
+/// What changes by itself: the stream of events, the lines of a module, and the picture.
+struct FeedRoutes: Sendable {
+    let bus: BusThread
+    let feed: LiveFeed
+
+    func add(to router: RouterGroup<PageContext>) {
+        router.get("/api/events") { _, _ in events() }
+        router.get("/api/logs") { request, _ in try await logs(try request.module()) }
+        router.get("/api/picture") { request, _ in
+            try await picture(request.uri.queryParameters["focus"].map(String.init))
+        }
+    }
+
+    private func events() -> Response {
+        guard feed.begin() else {
+            return .failure(.serviceUnavailable, "\(LiveFeed.mostReaders) tabs are open already: close one of them")
+        }
+        bus.post { $0.readerCame() }
+        return .events { [feed] writer in
+            defer { feed.end() }
+            var reading = LiveState.Reading()
+            try await EventStream.write(&writer) { feed.events(&reading) }
+        }
+    }
+
+    private func logs(_ module: String) async throws -> Response {
+        guard let tail = await bus.ask({ session, answer in answer(session.logs.open(module)) }) as LogTail? else {
+            return .failure(
+                .serviceUnavailable, "the lines of \(LogTails.most) modules are shown already: close one of them")
+        }
+        return .events { [bus] writer in
+            defer { bus.post { $0.logs.close(tail) } }
+            var number: UInt64 = 0
+            try await EventStream.write(&writer) { tail.event(from: &number) }
+        }
+    }
+
+    private func picture(_ focus: String?) async throws -> Response {
+        var graph: AppGraph = await bus.ask { session, answer in answer(session.graph) }
+        if let focus {
+            guard let part = graph.neighbourhood(of: focus) else {
+                return .failure(.notFound, "the picture has no module \(focus)")
+            }
+            graph = part
+        }
+        return .json(GraphJSON.of(graph))
+    }
+}
+
+extension Request {
+    /// Returns the query's module.
+    func module() throws -> String {
+        guard let name = uri.queryParameters["name"] ?? uri.queryParameters["module"], !name.isEmpty else {
+            throw HTTPError(.badRequest, message: "name a module: ?module=NAME")
+        }
+        return String(name)
+    }
+}
