@@ -208,7 +208,8 @@ class ServerTest(unittest.TestCase):
         while True:
             connection = http.client.HTTPConnection("127.0.0.1", self.page.port, timeout=PATIENCE)
             connection.request("GET", "/api/events", headers={"Authorization": f"Bearer {self.page.token}"})
-            status = connection.getresponse().status
+            with connection.getresponse() as response:
+                status = response.status
             connection.close()
             if status == 200 or time.monotonic() > end:
                 break
@@ -326,6 +327,35 @@ class ServerTest(unittest.TestCase):
         self.assertEqual(self.page.ask("/healthz")[0], 200)
         for peer in peers:
             peer.close()
+
+
+class RefusedFeedTest(unittest.TestCase):
+    def test_a_feed_that_the_bus_refuses_is_said_and_comes_later(self) -> None:
+        app = App()
+        self.addCleanup(app.close)
+        words = [STRATA, "call", "bus/traffic", "--socket", app.socket]
+        others = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+        for other in others:
+            assert other.stdout is not None
+            # Each says what it has counted once there is something.
+            app.strata("call", "Store/get")
+            self.assertIn("edges", other.stdout.readline())
+        page = Page(app, "--control")
+        stream = Stream(page)
+        try:
+            stream.until(lambda event, data: event == "app" and "bus/traffic" in data.get("problem", ""))
+            for other in others:
+                other.kill()
+            stream.until(lambda event, data: event == "app" and "problem" not in data)
+            page.ask("/api/call", {"to": "Store/get"})
+            stream.until(lambda event, data: event == "edges")
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
+                other.stdout.close()  # type: ignore[union-attr]
+            stream.close()
+            page.close()
 
 
 class MetricsTest(unittest.TestCase):

@@ -21,7 +21,10 @@ def answers(line: str) -> bool:
     port = int(line.split("http://127.0.0.1:")[1].split("/")[0])
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     connection.request("GET", "/healthz")
-    return connection.getresponse().status in (200, 503)
+    response = connection.getresponse()
+    response.read()
+    connection.close()
+    return response.status in (200, 503)
 
 
 def gone(pid: int) -> bool:

@@ -109,3 +109,4 @@ class Browser:
         finally:
             self.driver.terminate()
             self.driver.wait()
+            self.driver.stdout.close()  # type: ignore[union-attr]

@@ -10,6 +10,8 @@ final class BusFeeds {
     private static let interval: UInt64 = 500
     /// How many times that without a tab the feeds go on.
     private static let restAfter = 10
+    /// How many times that pass before missing streams are asked for again.
+    private static let retryAfter = 10
     /// The most frames a second that the bus shows.
     private static let mostFrames: Int64 = 200
 
@@ -17,8 +19,8 @@ final class BusFeeds {
     private var timer: LoopTimer?
     private var isRunning = false
     private var idleTurns = 0
-    /// The streams' ids, to cancel them.
-    private var streams: [UInt64] = []
+    private var turns = 0
+    private let streams: BusStreams
     private var before: BusSnapshot?
     private var isLooking = false
     /// The calls that were made for the figures since the last look.
@@ -35,8 +37,13 @@ final class BusFeeds {
 
     init(_ session: BusSession) {
         self.session = session
+        streams = BusStreams(session.client)
         timer = LoopTimer(session.loop) { [unowned self] in turn() }
         picture.readManifest(session.options.manifest)
+        streams.add("bus/watch") { [unowned self] in stateChanged($0) }
+        streams.add("bus/traffic") { [unowned self] in counted($0) }
+        let frames: JSON = ["most": .integer(Self.mostFrames), "bodies": .bool(session.options.bodies)]
+        streams.add("bus/monitor", frames) { [unowned self] in seen($0) }
     }
 
     private var feed: LiveFeed { session.feed }
@@ -67,10 +74,7 @@ final class BusFeeds {
         isRunning = true
         (idleTurns, before, calls) = (0, nil, SeenCalls())
         countedSince = nil
-        stream("bus/watch", nil) { [unowned self] in stateChanged($0) }
-        stream("bus/traffic", nil) { [unowned self] in counted($0) }
-        let wanted: JSON = ["most": .integer(Self.mostFrames), "bodies": .bool(session.options.bodies)]
-        stream("bus/monitor", wanted) { [unowned self] in seen($0) }
+        streams.begin()
         session.loop.updateTime()
         timer?.start(after: 0, every: Self.interval)
     }
@@ -80,19 +84,7 @@ final class BusFeeds {
         guard isRunning else { return }
         isRunning = false
         timer?.stop()
-        if cancelling { for id in streams { client.cancel(id) } }
-        streams = []
-    }
-
-    /// Opens a stream of the bus. One that ends is opened again with the next connection.
-    private func stream(_ to: String, _ params: JSON?, _ onPartial: @escaping (JSON) -> Void) {
-        var request = Request(to: to, params, deadline: 0)
-        request.isEndless = true
-        request.credit = 1_024
-        request.onPartial = { body in
-            if let json = try? JSON(parsing: body) { onPartial(json) }
-        }
-        streams.append(client.send(request) { _ in })
+        streams.end(cancelling: cancelling)
     }
 
     // MARK: What comes
@@ -167,6 +159,8 @@ final class BusFeeds {
     private func turn() {
         idleTurns = feed.hasReaders ? 0 : idleTurns + 1
         guard idleTurns < Self.restAfter else { return stop(cancelling: true) }
+        turns += 1
+        if turns % Self.retryAfter == 0 { streams.begin() }
         let changed = traffic.measure(at: Loop.nanoseconds)
         feed.change { [traffic] state in
             for key in changed { state.setEdge(key, traffic.json(key)) }
@@ -218,7 +212,8 @@ final class BusFeeds {
 
     private func tellApp() {
         let facts = AppFacts(
-            welcome: client.welcome, reason: reason, nodes: nodes, picture: picture.version, options: session.options)
+            welcome: client.welcome, reason: reason, problem: streams.problem, nodes: nodes, picture: picture.version,
+            options: session.options)
         feed.change { $0.setApp(facts.json) }
     }
 

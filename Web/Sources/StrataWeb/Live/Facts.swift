@@ -4,8 +4,13 @@ import StrataOperator
 struct AppFacts {
     let json: JSON
 
-    /// - Parameter reason: why the bus is away; nil if it isn't.
-    init(welcome: Welcome?, reason: String?, nodes: [NodeRow], picture: UInt64, options: BusSession.Options) {
+    /// - Parameters:
+    ///   - reason: why the bus is away; nil if it isn't.
+    ///   - problem: why a part of what the page shows is missing; nil if none is.
+    init(
+        welcome: Welcome?, reason: String?, problem: String?, nodes: [NodeRow], picture: UInt64,
+        options: BusSession.Options
+    ) {
         var members: [JSON.Member] = [
             .init("app", .string(welcome?.app ?? "")), .init("env", .string(welcome?.env ?? "")),
             .init("levels", .array((welcome?.levels ?? []).map { .string($0) })),
@@ -16,6 +21,7 @@ struct AppFacts {
             .init("nodes", .array(nodes.map(\.json))),
         ]
         if let reason { members.append(.init("reason", .string(reason))) }
+        if let problem { members.append(.init("problem", .string(problem))) }
         json = .object(members)
     }
 }

@@ -70,6 +70,8 @@ export class Header {
             state = "gone"
             text = "Bus gone"
             banner = `The bus is gone: ${app.reason || "no reason is known"}. The page shows what was known last, and goes on when the bus is back.`
+        } else if (app.problem) {
+            banner = `Something is missing here: ${app.problem}`
         }
         // A short break is mended before anybody could read about it.
         setAttribute(byId("connection"), "data-state", state)
