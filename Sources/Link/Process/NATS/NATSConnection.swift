@@ -31,7 +31,7 @@ final class NATSConnection {
     static let mostBuffered: Int32 = 1 << 20
     /// Between two attempts to connect, in milliseconds: it doubles.
     private static let shortestWait: UInt64 = 250
-    private static let longestWait: UInt64 = 5_000
+    private static let longestWait: UInt64 = 2_000
     /// How much longer than a second for each server an attempt may take, in milliseconds. libnats itself waits without
     /// end for a server that accepts a connection and then says nothing of TLS.
     private static let slack: UInt64 = 2_000
