@@ -145,10 +145,10 @@ final class BusFeeds {
         return UInt64(clamping: counts.reduce(0, +))
     }
 
-    /// Whether a frame is a tool's or the launcher's own talk with the bus, this server's included. It would
+    /// Whether a frame is a tool's, the launcher's or the link's own talk with the bus, this server's included. It would
     /// fill the tape of an app that rests.
     private static func isHousekeeping(_ frame: SeenFrame) -> Bool {
-        let tools = ["operator", "launcher"]
+        let tools = ["operator", "launcher", "link"]
         return tools.contains(frame.from) && frame.receiver == "bus" || frame.from == "bus" && tools.contains(frame.to)
             || frame.from == "launcher" && frame.to == "operator"
             || frame.from == "operator" && frame.receiver == "launcher"

@@ -2,7 +2,7 @@
 // and its live figures.
 
 import { cut, el, setAttribute, setCut, setText } from "./dom.js"
-import { bytes, count, percent, stateMark, stateWord } from "./format.js"
+import { bytes, count, memory, percent, stateMark, stateWord } from "./format.js"
 
 const mostLines = 8
 
@@ -51,7 +51,7 @@ export class Box {
         setAttribute(this.node, "data-mark", stateMark(module))
         if (runs || module.cpu !== undefined) {
             setText(this.#cpu, runs ? percent(module.cpu) : word)
-            setText(this.#memory, bytes(module.memory))
+            setText(this.#memory, memory(module.memory))
         } else {
             setText(this.#cpu, module.start === "on-demand" && module.state === "absent" ? "on demand" : word)
             setText(this.#memory, "")
@@ -69,7 +69,7 @@ export class Box {
             this.shownWidth = width
             this.#bar.style.setProperty("width", width)
         }
-        const figures = runs ? `${module.cpu === undefined ? "" : `, ${percent(module.cpu)} CPU`}, ${bytes(module.memory)}` : ""
+        const figures = runs ? `${module.cpu === undefined ? "" : `, ${percent(module.cpu)} CPU`}${module.memory === undefined ? "" : `, ${memory(module.memory)}`}` : ""
         setAttribute(this.node, "aria-label", `${cut(module.name, 80)}, level ${cut(module.level, 40)}, ${word}${figures}`)
     }
 }

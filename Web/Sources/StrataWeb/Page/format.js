@@ -90,3 +90,6 @@ export function stateMark(module) {
 
 /** A share of a processor; empty while it isn't known. */
 export const percent = (share) => (share === undefined ? "" : `${rate(share)}%`)
+
+/** A process's memory; empty for one of another machine, which isn't known here. */
+export const memory = (amount) => (amount === undefined ? "" : bytes(amount))

@@ -2,7 +2,7 @@
 // begin with, and beside the map of a large app.
 
 import { byId, cutEl, el, setAttribute, setText } from "./dom.js"
-import { bytes, percent, stateMark, stateWord } from "./format.js"
+import { memory, percent, stateMark, stateWord } from "./format.js"
 
 export class ModuleList {
     #store
@@ -47,7 +47,7 @@ export class ModuleList {
             setAttribute(row.node, "data-state", module.hung ? "hung" : module.state)
             setAttribute(row.node, "data-mark", stateMark(module))
             setText(row.state, runs ? "" : module.state === "absent" && module.start === "on-demand" ? "on demand" : stateWord(module))
-            setText(row.figures, runs ? `${percent(module.cpu)} ${bytes(module.memory)}`.trim() : "")
+            setText(row.figures, runs ? `${percent(module.cpu)} ${memory(module.memory)}`.trim() : "")
         }
     }
 
