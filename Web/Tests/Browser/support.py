@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import unittest
 from typing import Any, Protocol
 
 HERE = pathlib.Path(__file__).parent
@@ -111,6 +112,20 @@ class Lines:
             found = self.changed.wait_for(lambda: [line for line in self.all if re.search(pattern, line)], PATIENCE)
         assert found, f"no line has {pattern!r}: {self.all}"
         return found[0]
+
+
+class PageCase(unittest.TestCase):
+    """Tests of one app with its page."""
+
+    app: App
+    page: Page
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.app = App()
+        cls.addClassCleanup(cls.app.close)
+        cls.page = Page(cls.app, "--control", "--bodies")
+        cls.addClassCleanup(cls.page.close)
 
 
 class Running(Protocol):

@@ -7,24 +7,19 @@ import signal
 import unittest
 from typing import Any
 
-from support import App, Page
+from support import PageCase
 from webdriver import Browser
 
 STATE = "return document.querySelector('#map .box[data-module=%s]')?.dataset.state"
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-class PageTest(unittest.TestCase):
-    app: App
-    page: Page
+class PageTest(PageCase):
     browser: Browser
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.app = App()
-        cls.addClassCleanup(cls.app.close)
-        cls.page = Page(cls.app, "--control", "--bodies")
-        cls.addClassCleanup(cls.page.close)
+        super().setUpClass()
         cls.browser = Browser()
         cls.addClassCleanup(cls.browser.close)
 

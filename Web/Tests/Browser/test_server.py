@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import pathlib
 import signal
 import socket
 import subprocess
@@ -12,7 +13,7 @@ import time
 import unittest
 from typing import Any
 
-from support import PATIENCE, STRATA, App, Lines, Page
+from support import PATIENCE, STRATA, App, Lines, Page, PageCase
 
 
 class Stream:
@@ -59,17 +60,7 @@ def module(name: str, **facts: Any) -> Any:
     return fits
 
 
-class ServerTest(unittest.TestCase):
-    app: App
-    page: Page
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.app = App()
-        cls.addClassCleanup(cls.app.close)
-        cls.page = Page(cls.app, "--control", "--bodies")
-        cls.addClassCleanup(cls.page.close)
-
+class ServerTest(PageCase):
     # MARK: Who may ask
 
     def test_without_the_token_nothing_is_told(self) -> None:
@@ -327,6 +318,45 @@ class ServerTest(unittest.TestCase):
         self.assertEqual(self.page.ask("/healthz")[0], 200)
         for peer in peers:
             peer.close()
+
+
+class ChangingAppTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.app = App()
+        self.addCleanup(self.app.close)
+
+    def test_a_bus_that_hangs_is_not_healthy(self) -> None:
+        page = Page(self.app)
+        self.addCleanup(page.close)
+        self.assertEqual(page.ask("/healthz")[0], 200)
+        broker = self.app.broker()
+        os.kill(broker, signal.SIGSTOP)
+        try:
+            for _ in range(2):
+                status, answer = page.ask("/healthz")
+                self.assertEqual((status, answer["error"]), (503, "the bus doesn't answer"))
+                self.assertIn("strata_up 0\n", page.ask("/metrics")[1])
+        finally:
+            os.kill(broker, signal.SIGCONT)
+        end = time.monotonic() + PATIENCE
+        while page.ask("/healthz")[0] != 200:
+            self.assertLess(time.monotonic(), end)
+
+    def test_the_map_follows_the_manifest(self) -> None:
+        manifest = pathlib.Path(self.app.folder) / "strata.yaml"
+        page = Page(self.app)
+        self.addCleanup(page.close)
+        stream = Stream(page)
+        self.addCleanup(stream.close)
+        stream.until(module("Cart", state="ready"))
+        manifest.write_text(manifest.read_text().replace("requires: [Store]", "requires: [Store, Log]"))
+        self.app.strata("reload")
+        end = time.monotonic() + PATIENCE
+        while True:
+            lines = page.ask("/api/picture")[1]["lines"]
+            if ("call", "Cart", "Log") in {(line["kind"], line["from"], line["to"]) for line in lines}:
+                break
+            self.assertLess(time.monotonic(), end)
 
 
 class RefusedFeedTest(unittest.TestCase):

@@ -39,8 +39,9 @@ class Collector(http.server.ThreadingHTTPServer):
 
     allow_reuse_address = True
 
-    def __init__(self, port: int = 0, refusals: list[int] | None = None) -> None:
+    def __init__(self, port: int = 0, refusals: list[int] | None = None, retry_after: int = 1) -> None:
         super().__init__(("127.0.0.1", port), Handler)
+        self.retry_after = retry_after
         self.spans: list[Any] = []
         self.refusals = refusals or []
         self.changed = threading.Condition()
@@ -91,7 +92,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             assert self.path == "/v1/traces" and self.headers["Content-Type"] == "application/json"
             self.server.take(body)
         self.send_response(status)
-        self.send_header("Retry-After", "1")
+        self.send_header("Retry-After", str(self.server.retry_after))
         self.send_header("Content-Length", "2")
         self.end_headers()
         self.wfile.write(b"{}")
@@ -155,6 +156,14 @@ class SpanTest(unittest.TestCase):
         again.wait(7)
         self.assertEqual(again.refusals, [])
         self.assertEqual(len({span.span_id for _, span in again.spans}), len(again.spans))
+
+    def test_a_collector_that_wants_to_be_left_alone_holds_no_end_up(self) -> None:
+        collector = Collector(0, [503], retry_after=300)
+        self.addCleanup(collector.close)
+        self.push(collector.server_address[1])
+        self.call()
+        # The clean-up ends the server, and waits for less than the collector asks for.
+        self.lines.find("it answered 503")
 
     def test_what_a_collector_refuses_is_said(self) -> None:
         collector = Collector(0, [400])

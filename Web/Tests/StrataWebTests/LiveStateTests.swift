@@ -128,6 +128,28 @@ import Testing
         let event = try events(state, &reading)[0].data
         #expect(event["all"] == true && names(event, "modules") == ["stays"])
     }
+    /// More modules than one piece holds, after more removals than are remembered.
+    @Test func manyModulesComeOnceWhateverWasRemovedBefore() throws {
+        var state = LiveState()
+        let long = String(repeating: "x", count: 1_000)
+        for number in 0..<200 {
+            state.setModule("\(number)", ["name": .string("\(number)"), "reason": .string(long)])
+        }
+        let names = Set((0..<200).map(String.init))
+        for number in 0..<VersionedTable.mostRemoved + 2 {
+            state.setModule("guest\(number)", ["name": "guest"])
+            state.keepModules(names)
+        }
+        var reading = LiveState.Reading()
+        var seen: [String] = []
+        for _ in 0..<20 {
+            for event in try events(state, &reading) {
+                #expect(event.data["all"] == nil)
+                seen += self.names(event.data, "modules")
+            }
+        }
+        #expect(seen.count == 200 && Set(seen) == names)
+    }
 }
 
 /// The rates of edges.

@@ -8,9 +8,9 @@ import StrataPictures
 final class BusFeeds {
     /// How often the figures are asked for, in milliseconds.
     private static let interval: UInt64 = 500
-    /// How many times that without a tab the feeds go on.
+    /// After this many intervals without a tab the feeds rest.
     private static let restAfter = 10
-    /// How many times that pass before missing streams are asked for again.
+    /// Missing streams are asked for again each time that this many intervals have passed.
     private static let retryAfter = 10
     /// The most frames a second that the bus shows.
     private static let mostFrames: Int64 = 200
@@ -39,7 +39,6 @@ final class BusFeeds {
         self.session = session
         streams = BusStreams(session.client)
         timer = LoopTimer(session.loop) { [unowned self] in turn() }
-        picture.readManifest(session.options.manifest)
         streams.add("bus/watch") { [unowned self] in stateChanged($0) }
         streams.add("bus/traffic") { [unowned self] in counted($0) }
         let frames: JSON = ["most": .integer(Self.mostFrames), "bodies": .bool(session.options.bodies)]
@@ -182,7 +181,8 @@ final class BusFeeds {
             ownCalls += 1
             session.ask("bus/interfaces") { [unowned self] answer in
                 guard let answer = try? answer.get() else { return }
-                if picture.interfaces([InterfaceRow](answer), levels: levels, app: app) { tellApp() }
+                let rows = [InterfaceRow](answer)
+                if picture.interfaces(rows, manifest: session.options.manifest, levels: levels, app: app) { tellApp() }
             }
         }
     }

@@ -15,8 +15,6 @@ final class BusSession {
 
     /// The longest pause between two attempts to connect, in milliseconds.
     private static let longestPause: UInt64 = 1_000
-    /// How long a look at the bus may take, in milliseconds.
-    private static let patience: UInt64 = 2_000
 
     let loop: Loop
     let client: BusClient
@@ -28,9 +26,8 @@ final class BusSession {
     private var retry: LoopTimer?
     let logs: LogTails
     private var feeds: BusFeeds?
-    /// The look at the bus that is under way, and who waits for it.
-    private var lookers: [@Sendable (BusSnapshot?) -> Void] = []
-    private var lookTimer: LoopTimer?
+    private var looks: SharedQuestion<BusSnapshot>?
+    private var pings: SharedQuestion<Bool>?
 
     init(_ loop: Loop, path: String, node: String?, feed: LiveFeed, options: Options) {
         (self.loop, self.feed, self.options) = (loop, feed, options)
@@ -42,7 +39,12 @@ final class BusSession {
     /// Connects, and begins the feeds. Called once, on the loop's thread.
     func begin() {
         retry = LoopTimer(loop) { [unowned self] in connect() }
-        lookTimer = LoopTimer(loop) { [unowned self] in looked(nil) }
+        looks = SharedQuestion(loop) { [client] onAnswer in
+            client.look(measuring: true) { onAnswer(try? $0.get()) }
+        }
+        pings = SharedQuestion(loop) { [client] onAnswer in
+            client.ask("bus/ping") { answer in if case .success = answer { onAnswer(true) } else { onAnswer(nil) } }
+        }
         client.onEnd = { [unowned self] in lost($0) }
         feeds = BusFeeds(self)
         connect()
@@ -56,7 +58,8 @@ final class BusSession {
                 case .success:
                     (absence, pause) = (nil, 10)
                     feeds?.connected()
-                    if !lookers.isEmpty { lookNow() }
+                    looks?.connected()
+                    pings?.connected()
                 case .failure(let error):
                     client.close()
                     lost("\(error)")
@@ -94,24 +97,15 @@ final class BusSession {
         body()
     }
 
-    /// Looks at the bus and at what modules measure, for an exporter. Requests that come in the meantime
-    /// share the look. A bus that is away has 2 s to come; nil if it doesn't.
+    /// Looks at the bus and at what modules measure, for an exporter. Nil if there is no bus that answers.
     func look(_ onDone: @escaping @Sendable (BusSnapshot?) -> Void) {
-        lookers.append(onDone)
-        guard lookers.count == 1 else { return }
-        loop.updateTime()
-        lookTimer?.start(after: Self.patience)
-        if absence == nil { lookNow() } else if !client.isConnected { connect() }
+        looks?.ask(isConnected: absence == nil, onDone)
+        if !client.isConnected { connect() }
     }
 
-    private func lookNow() {
-        client.look(measuring: true) { [unowned self] answer in looked(try? answer.get()) }
-    }
-
-    private func looked(_ snapshot: BusSnapshot?) {
-        lookTimer?.stop()
-        let waiting = lookers
-        lookers = []
-        for onDone in waiting { onDone(snapshot) }
+    /// Says why the bus can't be used; nil if it answers.
+    func check(_ onDone: @escaping @Sendable (String?) -> Void) {
+        if let absence { return onDone(absence) }
+        pings?.ask(isConnected: true) { onDone($0 == nil ? "the bus doesn't answer" : nil) }
     }
 }

@@ -11,7 +11,8 @@ final class BusStreams {
 
     private let client: BusClient
     private var wanted: [Wanted] = []
-    private var open: [String: UInt64] = [:]
+    private var open: [String: (number: UInt64, id: UInt64)] = [:]
+    private var lastNumber: UInt64 = 0
     private var problems: [String: String] = [:]
 
     init(_ client: BusClient) { self.client = client }
@@ -39,19 +40,23 @@ final class BusStreams {
             problems[stream.to] = nil
             if let json = try? JSON(parsing: body) { stream.onPartial(json) }
         }
-        // The answer may come at once, and ends the stream.
-        open[stream.to] = 0
+        lastNumber += 1
+        let number = lastNumber
+        open[stream.to] = (number, 0)
         let id = client.send(request) { [unowned self] answer in
-            guard open.removeValue(forKey: stream.to) != nil else { return }
+            // The end of a cancelled stream may come after the next one has begun.
+            guard open[stream.to]?.number == number else { return }
+            open[stream.to] = nil
             if case .failure(let error) = answer, client.isConnected { problems[stream.to] = error.message }
         }
-        if open[stream.to] != nil { open[stream.to] = id }
+        // The answer may have come at once.
+        open[stream.to]?.id = id
     }
 
     /// Ends all streams.
     /// - Parameter cancelling: whether there is a connection over which they must be cancelled.
     func end(cancelling: Bool) {
-        if cancelling { for id in open.values { client.cancel(id) } }
+        if cancelling { for stream in open.values { client.cancel(stream.id) } }
         (open, problems) = ([:], [:])
     }
 }

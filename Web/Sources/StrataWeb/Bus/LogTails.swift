@@ -67,7 +67,7 @@ final class LogTails {
 
     init(_ client: BusClient) { self.client = client }
 
-    /// Begins to follow a module, or joins those that do.
+    /// Follows a module's lines for one more tab.
     /// - Returns: nil if too many modules are followed.
     func open(_ module: String) -> LogTail? {
         if followed[module] != nil {

@@ -16,16 +16,26 @@ struct PictureSource: Sendable {
     private(set) var graph = AppGraph(app: "", levels: [])
     /// What the manifest declares; nil without one.
     private var declared: AppGraph?
+    /// When the manifest that was read last had been written.
+    private var readAt: Date?
     private var interfaces: [InterfaceRow] = []
     private var rows: [ModuleRow] = []
     private var seen: [String: TrafficEdge] = [:]
     private var turns = 0
 
-    /// Reads what the manifest declares. A manifest with errors counts as none.
-    mutating func readManifest(_ path: String?) {
-        guard let path else { return }
-        let manifest = try? Manifest.load(path: path, environment: ProcessInfo.processInfo.environment)
-        declared = manifest.map { AppGraph($0.table) }
+    /// Reads what the manifest declares, if its file has changed. A manifest with errors changes nothing.
+    /// - Returns: whether there is something new.
+    mutating func readManifest(_ path: String?) -> Bool {
+        guard let path,
+            let changed = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date,
+            changed != readAt
+        else { return false }
+        readAt = changed
+        guard let manifest = try? Manifest.load(path: path, environment: ProcessInfo.processInfo.environment) else {
+            return false
+        }
+        declared = AppGraph(manifest.table)
+        return true
     }
 
     /// Takes the modules of the bus.
@@ -37,13 +47,17 @@ struct PictureSource: Sendable {
         return !isSame
     }
 
-    /// Takes the interfaces of the bus.
+    /// Takes the interfaces of the bus, and the manifest's changes.
     /// - Returns: whether the picture has changed.
-    mutating func interfaces(_ interfaces: [InterfaceRow], levels: [String], app: String) -> Bool {
+    mutating func interfaces(
+        _ interfaces: [InterfaceRow], manifest: String?, levels: [String], app: String
+    ) -> Bool {
+        let isDeclaredAnew = readManifest(manifest)
         let isSame = self.interfaces.map(\.json) == interfaces.map(\.json)
         self.interfaces = interfaces
-        if !isSame, declared == nil { draw(levels: levels, app: app) }
-        return !isSame && declared == nil
+        guard isDeclaredAnew || !isSame && declared == nil else { return false }
+        draw(levels: levels, app: app)
+        return true
     }
 
     /// Takes an edge that was counted.

@@ -2,11 +2,13 @@ import StrataOperator
 
 /// The last frames that the bus's monitor has shown.
 struct FrameTape {
-    /// The most frames that are kept.
+    /// The most frames that are kept, and their bytes.
     static let most = 512
+    static let mostBytes = 2 << 20
 
-    /// Each frame's JSON text without the braces' first; the number comes in front.
+    /// The frames' JSON texts.
     private var frames: [[UInt8]] = []
+    private var bytes = 0
     /// The number of the next frame; the first one is 1.
     private(set) var next: UInt64 = 1
     /// How many frames were left out so far, by the bus or here.
@@ -14,9 +16,14 @@ struct FrameTape {
 
     mutating func add(_ frame: [JSON.Member]) {
         let members: [JSON.Member] = [JSON.Member("seq", .integer(Int64(clamping: next)))] + frame
-        frames.append(JSON.object(members).encoded())
+        let text = JSON.object(members).encoded()
+        frames.append(text)
+        bytes += text.count
         next += 1
-        if frames.count > Self.most { frames.removeFirst(frames.count - Self.most / 2) }
+        guard frames.count > Self.most || bytes > Self.mostBytes else { return }
+        // Half of them at once, because removing the first one moves all others.
+        bytes -= frames.prefix(frames.count / 2).reduce(0) { $0 + $1.count }
+        frames.removeFirst(frames.count / 2)
     }
 
     mutating func leaveOut(_ count: UInt64) { left += count }

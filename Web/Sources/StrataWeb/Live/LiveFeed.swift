@@ -1,7 +1,7 @@
 import StrataOperator
 import Synchronization
 
-/// The state that all tabs read, and the count of those that do. The bus's thread changes it, and the
+/// The state that all tabs read, and how many tabs there are. The bus's thread changes the state, and the
 /// tasks of the server read it.
 final class LiveFeed: Sendable {
     /// The most tabs at a time.
@@ -20,17 +20,24 @@ final class LiveFeed: Sendable {
         return text
     }
 
-    /// Counts a tab.
-    /// - Returns: false if there are too many.
-    func begin() -> Bool {
-        readers.withLock { count in
+    /// A tab, which counts until its response is dropped, even if that was never sent.
+    final class Reader: Sendable {
+        private let feed: LiveFeed
+
+        fileprivate init(_ feed: LiveFeed) { self.feed = feed }
+
+        deinit { feed.readers.withLock { $0 -= 1 } }
+    }
+
+    /// Counts a tab; nil if there are too many.
+    func join() -> Reader? {
+        let isCounted = readers.withLock { count in
             guard count < Self.mostReaders else { return false }
             count += 1
             return true
         }
+        return isCounted ? Reader(self) : nil
     }
-
-    func end() { readers.withLock { $0 -= 1 } }
 
     var hasReaders: Bool { readers.withLock { $0 > 0 } }
 }

@@ -24,8 +24,8 @@ struct LiveState {
     struct Reading {
         fileprivate var app: UInt64 = 0
         fileprivate var totals: UInt64 = 0
-        fileprivate var modules: UInt64 = 0
-        fileprivate var edges: UInt64 = 0
+        fileprivate var modules = VersionedTable.Reading()
+        fileprivate var edges = VersionedTable.Reading()
         fileprivate var counting: UInt64 = 0
         fileprivate var frame: UInt64?
         fileprivate var left: UInt64 = 0
@@ -92,22 +92,18 @@ struct LiveState {
     }
 
     private func addModules(_ reading: inout Reading, to text: inout [UInt8]) {
-        let isAnew = reading.modules > 0 && reading.modules < modules.oldestRemoval
-        if isAnew { reading.modules = 0 }
-        let changes = modules.changes(after: reading.modules, room: Self.roomForModules)
-        guard changes.version > reading.modules || isAnew else { return }
-        reading.modules = changes.version
+        let changes = modules.changes(since: &reading.modules, version: version, room: Self.roomForModules)
+        guard !changes.isEmpty else { return }
         let gone = JSON.array(changes.removed.map { .string($0) }).encoded()
         let list = Self.list("modules", changes.texts) + Array(",\"gone\":".utf8) + gone
-        Self.add("modules", list + Self.end(isAnew), to: &text)
+        Self.add("modules", list + Self.end(changes.isAnew), to: &text)
     }
 
     private func addEdges(_ reading: inout Reading, to text: inout [UInt8]) {
         let isAnew = reading.counting != counting
-        if isAnew { (reading.counting, reading.edges) = (counting, 0) }
-        let changes = edges.changes(after: reading.edges, room: Self.roomForEdges)
-        guard changes.version > reading.edges || isAnew else { return }
-        reading.edges = changes.version
+        if isAnew { (reading.counting, reading.edges) = (counting, VersionedTable.Reading()) }
+        let changes = edges.changes(since: &reading.edges, version: version, room: Self.roomForEdges)
+        guard !changes.isEmpty || isAnew else { return }
         Self.add("edges", Self.list("edges", changes.texts) + Self.end(isAnew), to: &text)
     }
 

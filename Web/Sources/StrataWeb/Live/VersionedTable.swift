@@ -10,14 +10,12 @@ struct VersionedTable {
     }
 
     /// The most keys whose removal is remembered.
-    static let mostRemoved = 1_024
+    static let mostRemoved = 256
 
     private var entries: [String: Entry] = [:]
     private var removed: [(key: String, version: UInt64)] = []
     /// A reader that hasn't read this far has missed the removal of keys.
-    private(set) var oldestRemoval: UInt64 = 0
-
-    var keys: some Collection<String> { entries.keys }
+    private var oldestRemoval: UInt64 = 0
 
     /// Sets a value. An equal one changes nothing.
     /// - Parameter version: the version of this change; it is larger than all earlier ones.
@@ -44,33 +42,43 @@ struct VersionedTable {
         return !gone.isEmpty
     }
 
-    /// What changed after a version.
+    /// How far a reader has read.
+    struct Reading {
+        fileprivate var entries: UInt64 = 0
+        /// Nil before the first reading, which needs no removals.
+        fileprivate var removals: UInt64?
+    }
+
+    /// What a reader lacks.
     struct Changes {
         var texts: [[UInt8]] = []
         var removed: [String] = []
-        /// How far the reader has read with these changes.
-        var version: UInt64
+        /// Whether this replaces all that the reader has, because it has missed removals.
+        var isAnew = false
+
+        var isEmpty: Bool { texts.isEmpty && removed.isEmpty && !isAnew }
     }
 
-    /// Returns what changed after a version, the oldest change first.
-    /// - Parameter room: the bytes of texts after which the rest is left for the next time.
-    func changes(after version: UInt64, room: Int) -> Changes {
-        let changed = entries.values.filter { $0.version > version }.sorted { $0.version < $1.version }
-        let gone = removed.filter { $0.version > version }
-        var changes = Changes(version: version)
+    /// Returns what changed since a reading, the oldest change first.
+    /// - Parameters:
+    ///   - version: the version of the last change.
+    ///   - room: the bytes of texts after which the rest is left for the next time.
+    func changes(since reading: inout Reading, version: UInt64, room: Int) -> Changes {
+        var changes = Changes()
+        if let read = reading.removals, read < oldestRemoval {
+            changes.isAnew = true
+            reading = Reading()
+        }
+        if let read = reading.removals { changes.removed = removed.filter { $0.version > read }.map(\.key) }
+        reading.removals = version
         var left = room
-        var isWhole = true
-        for entry in changed {
-            guard left > 0 else {
-                isWhole = false
-                break
-            }
+        let read = reading.entries
+        for entry in entries.values.filter({ $0.version > read }).sorted(by: { $0.version < $1.version }) {
+            guard left > 0 else { break }
             left -= entry.text.count + 1
             changes.texts.append(entry.text)
-            changes.version = entry.version
+            reading.entries = entry.version
         }
-        changes.removed = gone.filter { isWhole || $0.version <= changes.version }.map(\.key)
-        if isWhole { changes.version = max(changes.version, gone.last?.version ?? 0) }
         return changes
     }
 }

@@ -70,7 +70,7 @@ struct ControlRoutes: Sendable {
 /// A call that a tab makes, on the bus's thread.
 private final class PageCall {
     private let session: BusSession
-    private var request: StrataOperator.Request
+    private let request: StrataOperator.Request
     private let begun = Loop.nanoseconds
     private var partials: [JSON] = []
     private var bytes = 0
@@ -78,12 +78,15 @@ private final class PageCall {
 
     init(_ to: String, _ params: JSON?, timeout: UInt64, _ session: BusSession) {
         self.session = session
-        request = StrataOperator.Request(to: to, params == .null ? nil : params, deadline: timeout)
+        var request = StrataOperator.Request(to: to, params == .null ? nil : params, deadline: timeout)
         request.credit = 16
+        self.request = request
     }
 
     func send(node: String?, onDone: @escaping (JSON) -> Void) {
         var id: UInt64 = 0
+        // A copy, because it holds this object until its answer.
+        var request = request
         request.onPartial = { [self] body in
             guard !isCut else { return }
             partials.append((try? JSON(parsing: body)) ?? .string("not JSON"))

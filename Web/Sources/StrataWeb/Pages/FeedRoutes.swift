@@ -16,14 +16,14 @@ struct FeedRoutes: Sendable {
     }
 
     private func events() -> Response {
-        guard feed.begin() else {
+        guard let reader = feed.join() else {
             return .failure(.serviceUnavailable, "\(LiveFeed.mostReaders) tabs are open already: close one of them")
         }
         bus.post { $0.readerCame() }
         return .events { [feed] writer in
-            defer { feed.end() }
             var reading = LiveState.Reading()
             try await EventStream.write(&writer) { feed.events(&reading) }
+            withExtendedLifetime(reader) {}
         }
     }
 
@@ -32,10 +32,10 @@ struct FeedRoutes: Sendable {
             return .failure(
                 .serviceUnavailable, "the lines of \(LogTails.most) modules are shown already: close one of them")
         }
-        return .events { [bus] writer in
-            defer { bus.post { $0.logs.close(tail) } }
+        let reader = LogReader(tail, bus)
+        return .events { writer in
             var number: UInt64 = 0
-            try await EventStream.write(&writer) { tail.event(from: &number) }
+            try await EventStream.write(&writer) { reader.tail.event(from: &number) }
         }
     }
 
@@ -49,6 +49,16 @@ struct FeedRoutes: Sendable {
         }
         return .json(GraphJSON.of(graph))
     }
+}
+
+/// A tab that shows a module's lines, which counts until its response is dropped.
+private final class LogReader: Sendable {
+    let tail: LogTail
+    private let bus: BusThread
+
+    init(_ tail: LogTail, _ bus: BusThread) { (self.tail, self.bus) = (tail, bus) }
+
+    deinit { bus.post { [tail] in $0.logs.close(tail) } }
 }
 
 extension Request {

@@ -7,7 +7,7 @@ struct HealthRoutes: Sendable {
 
     func addHealth(to router: Router<PageContext>) {
         router.get("/healthz") { _, _ in
-            let absence: String? = await bus.ask { session, answer in answer(session.absence) }
+            let absence: String? = await bus.ask { session, answer in session.check(answer) }
             guard let absence else { return Response.bytes(Array("ok\n".utf8), type: "text/plain; charset=utf-8") }
             return .failure(.serviceUnavailable, absence)
         }

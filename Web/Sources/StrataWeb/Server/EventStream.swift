@@ -25,6 +25,7 @@ enum EventStream {
             } else if silence % quiet == 0 {
                 try await writer.write(ByteBuffer(bytes: comment))
             }
+            // A pause, because a tab can draw no faster, and the changes of the time between come together.
             try await Task.sleep(for: pause)
         }
         try await writer.finish(nil)

@@ -26,9 +26,14 @@ public struct SpanPusher: Service {
 
     /// Pushes until the service is shut down.
     public func run() async throws {
+        // So that no pause and no collector holds the end up.
+        await cancelWhenGracefulShutdown { await push() }
+    }
+
+    private func push() async {
         var file = SpanReader(path)
         var pause = Self.pause
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+        while !Task.isCancelled {
             do {
                 while let batch = try file.next() {
                     if !batch.request.isEmpty { try await push(batch) }
@@ -38,11 +43,13 @@ public struct SpanPusher: Service {
                     }
                     pause = Self.pause
                 }
+                // The file is polled, because it may be on a file system without notifications.
                 try await Task.sleep(for: Self.pause)
             } catch is CancellationError {
                 break
             } catch {
                 Self.say("the collector at \(url) doesn't take spans: \(error); trying again in \(pause)")
+                // A pause, because a busy collector must not be asked at once.
                 try? await Task.sleep(for: (error as? Busy)?.after ?? pause)
                 pause = min(pause * 2, Self.longestPause)
             }
