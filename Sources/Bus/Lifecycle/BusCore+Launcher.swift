@@ -152,7 +152,7 @@ extension BusCore {
         return .object([])
     }
 
-    /// Whether the session that serves is that of the process that the launcher vouches for.
+    /// Whether the serving session belongs to the process that the launcher vouches for.
     private func isVouched(_ module: ModuleRecord) -> Bool {
         guard let vouched = module.peer?.vouched else { return false }
         return vouched == module.said.vouch?.process

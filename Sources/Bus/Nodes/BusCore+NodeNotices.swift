@@ -79,8 +79,8 @@ extension BusCore {
         }
     }
 
-    /// Returns the observations that a broadcast reaches: of another node's module only those that the node knew when
-    /// it sent the broadcast.
+    /// Returns the observations that a broadcast reaches. If its sender is on another node, these are the
+    /// observations that the node knew when it sent the broadcast.
     func audience(_ list: ObservationTable.List, of peer: Peer) -> [Unmanaged<Observation>] {
         guard let known = (peer as? RemotePeer)?.remoteNode.knownSubscription, known < list.subscription else {
             return list.observations

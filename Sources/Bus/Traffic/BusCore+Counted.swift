@@ -179,8 +179,8 @@ extension BusCore {
             epoch: edges.pointee.epoch, name: EdgeTable.noticeMark | name, from: UInt64(from), place: UInt32(place))
     }
 
-    /// Returns the numbers of a notice's sender and name, by their bytes: of a broadcast's first
-    /// notice, and of those that are sent in between because an observer has ended.
+    /// Returns the numbers of a notice's sender and name, found by their bytes. A broadcast's first notice
+    /// needs this. So does the notice of an observer's end, which may come in the middle of a broadcast.
     @inline(never)
     private func names(of notice: Notice, _ edges: UnsafeMutablePointer<EdgeTable>) -> (UInt32, UInt32) {
         let name = edges.pointee.number(of: notice.name)

@@ -231,7 +231,7 @@ struct EdgeTable: ~Copyable {
 
     mutating func mustTell(_ place: Int, to stream: UInt8) { changed[place] |= stream }
 
-    /// Appends what a stream is told of an edge.
+    /// Appends an edge to a stream's partial reply.
     mutating func tell(_ place: Int, to stream: UInt8, in bytes: inout [UInt8]) {
         changed[place] &= ~stream
         let edge = edges[place]

@@ -36,19 +36,12 @@ extension AppGraph {
     @discardableResult
     public mutating func addSeen(_ kind: Kind, from: String, to: String, name: String) -> Bool {
         guard let from = index(of: from), let to = index(of: to) else { return false }
-        let isKnown = edges.contains { edge in
-            edge.kind == kind && edge.from == from && edge.to == to
-                && (edge.name == name || edge.providerName == name)
-        }
-        guard !isKnown else { return false }
-        var edge = Edge(kind: kind, from: from, to: to, name: name)
-        edge.isDeclared = kind == .open
-        edges.append(edge)
-        return true
+        let count = edges.count
+        return place(ofSeen: kind, from: from, to: to, name: name) == count
     }
 
-    /// Returns the part of the graph with a module and those that it exchanges messages with; nil if it
-    /// doesn't have that module.
+    /// Returns a module with its neighbours: the modules that it exchanges messages with. Nil if the graph
+    /// doesn't have the module.
     public func neighbourhood(of name: String) -> AppGraph? {
         guard let middle = index(of: name) else { return nil }
         let kept = edges.filter { $0.from == middle || $0.to == middle }

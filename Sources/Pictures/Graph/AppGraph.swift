@@ -103,20 +103,23 @@ extension AppGraph {
         for index in edges.indices { edges[index].seen = 0 }
         for (key, count) in traffic.counts.sorted(by: { $0.key < $1.key }) {
             guard let from = index(of: key.from, traffic), let to = index(of: key.to, traffic) else { continue }
-            let known = edges.firstIndex { edge in
-                edge.kind == key.kind && edge.from == from && edge.to == to
-                    && (edge.name == key.name || edge.providerName == key.name)
-            }
-            if let known {
-                edges[known].seen = (edges[known].seen ?? 0) + count
-            } else {
-                var edge = Edge(kind: key.kind, from: from, to: to, name: key.name)
-                edge.isDeclared = key.kind == .open
-                edge.seen = count
-                edges.append(edge)
-            }
+            let place = place(ofSeen: key.kind, from: from, to: to, name: key.name)
+            edges[place].seen = (edges[place].seen ?? 0) + count
         }
         if traffic.missed > 0 { remarks.append("\(traffic.missed) frames were missed: the counts are too small.") }
+    }
+
+    /// Returns the place of an edge that was seen. One that the graph doesn't have is added; of these, only
+    /// opens count as declared.
+    mutating func place(ofSeen kind: Kind, from: Int, to: Int, name: String) -> Int {
+        let known = edges.firstIndex { edge in
+            edge.kind == kind && edge.from == from && edge.to == to && (edge.name == name || edge.providerName == name)
+        }
+        if let known { return known }
+        var edge = Edge(kind: kind, from: from, to: to, name: name)
+        edge.isDeclared = kind == .open
+        edges.append(edge)
+        return edges.count - 1
     }
 
     /// Returns a module's index; a module without a row is added.

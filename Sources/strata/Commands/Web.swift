@@ -45,7 +45,7 @@ struct Web: ParsableCommand {
         try WebProgram.become(["--socket", path] + (manifest.map { ["--manifest", $0] } ?? []) + options)
     }
 
-    /// Returns the manifest in this folder, if it is that of the app whose bus answers.
+    /// Returns the manifest in this folder if it belongs to the app on that bus.
     private static func manifest(ofBusAt path: String) -> String? {
         let here = "strata.yaml"
         guard let app = Manifest.app(path: here), let connection = try? CommandClient(path: path, patience: 2_000)

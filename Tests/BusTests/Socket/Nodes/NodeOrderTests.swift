@@ -3,8 +3,8 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// A request that names its node comes behind those that have waited for the node. The broker is in memory: the test
-/// decides when it sends on what has waited.
+/// Requests to a node keep their order, even if one of them names the node and the earlier ones have waited for it. The
+/// broker is in memory, so the test decides when it sends the waiting requests.
 struct NodeOrderTests {
     private let processes = MemoryProcesses()
     private let broker: MemoryBroker
