@@ -67,7 +67,7 @@ public struct SpanPusher: Service {
         var request = URLRequest(url: url, timeoutInterval: Self.patience)
         request.httpMethod = "POST"
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        let (body, response) = try await URLSession.shared.upload(for: request, from: Data(batch.request))
+        let (body, response) = try await Self.answer(to: request, with: Data(batch.request))
         guard let response = response as? HTTPURLResponse else { return }
         switch response.statusCode {
         case 200..<300: return
@@ -79,6 +79,23 @@ public struct SpanPusher: Service {
                 "the collector at \(url) refused \(batch.spans) spans, which are lost: \(response.statusCode) "
                     + ControlLog.printable(String(decoding: body.prefix(4_096), as: UTF8.self)))
         }
+    }
+
+    /// Uploads as `URLSession.upload` does, which hangs for ever if its task is cancelled while a response
+    /// arrives: it cancels under the lock that the response needs (swift-corelibs-foundation, issue 5412).
+    private static func answer(to request: URLRequest, with body: Data) async throws -> (Data, URLResponse?) {
+        let (answers, continuation) = AsyncThrowingStream<(Data, URLResponse?), any Error>.makeStream()
+        let upload = URLSession.shared.uploadTask(with: request, from: body) { body, response, error in
+            if error == nil { continuation.yield((body ?? Data(), response)) }
+            continuation.finish(throwing: error)
+        }
+        continuation.onTermination = { end in
+            // On another thread, because this one may hold the lock.
+            if case .cancelled = end { DispatchQueue.global().async { upload.cancel() } }
+        }
+        upload.resume()
+        for try await answer in answers { return answer }
+        throw CancellationError()
     }
 
     private static func say(_ text: String) {
