@@ -24,7 +24,8 @@ void run_monitor(const struct bus *bus, const struct options *options) {
     const char *rest = ",\"to\":\"bus/monitor\",\"credit\":4096}";
     if (is_silent) rest = ",\"to\":\"bus/monitor\",\"credit\":1}";
     if (strcmp(options->word, "traffic") == 0) rest = ",\"to\":\"bus/traffic\",\"credit\":4096}";
-    const char *body = strcmp(options->word, "most") == 0 ? "{\"most\":1}" : "";
+    char body[32] = "";
+    if (strcmp(options->word, "most") == 0) snprintf(body, sizeof body, "{\"most\":%u}", options->open);
     size = request_header(&c, header, rest);
     put_frame(&c, (uint32_t)size, (char *)header, size, (const uint8_t *)body, strlen(body));
     connection_flush(&c);
