@@ -109,7 +109,9 @@ let package = Package(
             path: "Sources/ModuleProcess/Launcher", swiftSettings: settings),
         .target(
             name: "StrataTesting",
-            dependencies: ["CUV", "StrataCore", "StrataLoop", "StrataBus", "StrataPipe", "Strata"],
+            dependencies: [
+                "CUV", "StrataCore", "StrataLoop", "StrataBus", "StrataPipe", "Strata", "StrataManifest",
+            ],
             path: "Sources/Testing", swiftSettings: settings),
         .target(
             name: "StrataPictures", dependencies: ["StrataCore", "StrataOperator"], path: "Sources/Pictures",

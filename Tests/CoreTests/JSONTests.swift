@@ -9,13 +9,15 @@ struct JSONTests {
         #expect(json == ["a": [nil, true, false, -7, 1.5, "x"], "b": [:]])
     }
 
-    @Test func integersThatDoNotFitAreDoubles() throws {
+    @Test func numbersAreReadAsIntegersAndAsDoubles() throws {
         #expect(try JSON(parsing: "9223372036854775807") == .integer(.max))
         #expect(try JSON(parsing: "-9223372036854775808") == .integer(.min))
         #expect(try JSON(parsing: "9223372036854775808") == .number(9_223_372_036_854_775_808))
         #expect(try JSON(parsing: "1e2") == .number(100))
         #expect(try JSON(parsing: "1e2").integer == 100)
         #expect(try JSON(parsing: "1.5").integer == nil)
+        let texts = ["1.5", "-3", "9223372036854775807", "\"1\"", "null"]
+        #expect(try texts.map { try JSON(parsing: $0).double } == [1.5, -3, 0x1p63, nil, nil])
     }
 
     @Test(arguments: ["1e999", "-1e999", "[1,{\"a\":1e309}]"])

@@ -47,7 +47,10 @@ final class InterfaceListing {
         case .head: appendHead(to: &bytes)
         case .actions:
             append(actions, to: &bytes, before: "],\"urls\":[", next: .urls) { action, bytes in
-                let described: JSON = ["name": .string(action.name), "auth": .bool(action.needsAuthorization)]
+                let described = JSON.present([
+                    "name": .string(action.name), "auth": .bool(action.needsAuthorization),
+                    "stream": action.isStream ? true : nil,
+                ])
                 described.write(to: &bytes)
             }
         case .urls:

@@ -132,6 +132,7 @@ extension InterfaceRecord.Action: StatePart {
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &name)
         try file(2, &needsAuthorization)
+        try file(3, &isStream)
         if file.isReading { nameBytes = Array(name.utf8) }
     }
 }

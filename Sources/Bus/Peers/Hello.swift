@@ -243,7 +243,7 @@ extension Hello.Interface {
             let reader = MemberReader(action.value, of: "the action \(name)/\(action.name)")
             return InterfaceRecord.Action(
                 name: action.name, nameBytes: Array(action.name.utf8),
-                needsAuthorization: try reader.bool("auth") ?? false)
+                needsAuthorization: try reader.bool("auth") ?? false, isStream: try reader.bool("stream") ?? false)
         }
         // An interface that lists no actions takes any action.
         self.actions = actions.isEmpty ? nil : actions

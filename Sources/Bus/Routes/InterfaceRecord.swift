@@ -27,6 +27,8 @@ final class InterfaceRecord {
         var name = ""
         var nameBytes: [UInt8] = []
         var needsAuthorization = false
+        /// Whether it answers in parts, as its module says.
+        var isStream = false
     }
 
     init(name: String, owner: ModuleRecord, isDeclared: Bool) {

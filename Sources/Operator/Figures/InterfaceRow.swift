@@ -8,6 +8,8 @@ public struct InterfaceRow: Sendable {
         public let name: String
         /// Whether it runs only if the app's authorizer allows it.
         public let needsAuthorization: Bool
+        /// Whether it answers in parts, as its module says.
+        public let isStream: Bool
     }
 
     /// A URL that leads to an action of the interface.
@@ -38,7 +40,9 @@ public struct InterfaceRow: Sendable {
         module = json["module"]?.string ?? ""
         version = json["version"]?.string.flatMap { ContractVersion($0) }
         actions = (json["actions"]?.array ?? []).map {
-            Action(name: $0["name"]?.string ?? "?", needsAuthorization: $0["auth"]?.bool == true)
+            Action(
+                name: $0["name"]?.string ?? "?", needsAuthorization: $0["auth"]?.bool == true,
+                isStream: $0["stream"]?.bool == true)
         }
         urls = (json["urls"]?.array ?? []).map { url in
             let host = url["host"]?.string ?? ""

@@ -19,6 +19,8 @@ public class TestBus {
     private let temporary: TemporaryFolder
     private var thread: BrokerThread?
     private var program: BrokerProgram?
+    /// The command that runs the app of a manifest; nil if the test has its own broker.
+    private var app: AppProgram?
     private(set) var memory: MemoryBus?
     private(set) var programs: [ChildProgram] = []
     private var knownLauncher: RawPeer?
@@ -70,6 +72,22 @@ public class TestBus {
         try self.init(table, MemoryBus(table, isLaunched: false))
     }
 
+    /// Runs the app of a manifest beside the test.
+    init(app manifest: String, play rows: [String], _ arguments: [String], _ executable: String?) throws {
+        table = try .manifest(manifest)
+        group = PeerGroup()
+        temporary = try TemporaryFolder()
+        do {
+            let app = try AppProgram(manifest, play: rows, arguments, executable)
+            path = app.socket
+            group.add(app.child.output)
+            self.app = app
+        } catch {
+            temporary.remove()
+            throw error
+        }
+    }
+
     deinit { try? stop() }
 
     /// Whether the environment has `STRATA_TEST_HANDOVER`. Then a broker on a thread is replaced
@@ -97,6 +115,15 @@ public class TestBus {
             return try TestNodes.spread(table, test)
         }
         return try TestBus(table, executable: executable, isLaunched: isLaunched).run(test)
+    }
+
+    /// Runs an asynchronous test on a bus as the other `run` does, on a thread of its own: while it waits,
+    /// it holds none of the threads that tests share.
+    @discardableResult
+    public static func run<Result: Sendable>(
+        _ table: AppTable, executable: String? = nil, isLaunched: Bool = false, _ test: (TestBus) throws -> Result
+    ) async throws -> Result {
+        try await OwnThread.run { try run(table, executable: executable, isLaunched: isLaunched, test) }
     }
 
     /// Runs a test on this bus, and ends the bus.
@@ -154,10 +181,12 @@ public class TestBus {
         return row.placement.includes(away.table.node ?? "") ? away : self
     }
 
-    /// Connects a module that says hello, becomes ready, and answers its life cycle calls.
+    /// Connects a module that says hello, becomes ready, and answers its life cycle calls. It brings the
+    /// interfaces that its row provides, each with any action.
     /// - Parameters:
     ///   - name: the module's name.
-    ///   - hello: members of hello's body besides `protocol` and `module`.
+    ///   - hello: members of hello's body besides `protocol` and `module`. Its `interfaces` replace those
+    ///     of the row.
     ///   - waits: false if the module's start waits for other modules, to return before it is
     ///     ready.
     ///   - file: the file that a failure names.
@@ -166,18 +195,28 @@ public class TestBus {
         _ name: String, _ hello: JSON = [:], waits: Bool = true, file: StaticString = #fileID, line: UInt = #line
     ) throws -> RawPeer {
         let peer = try home(of: name).connect(name, answersLifecycle: true)
-        try peer.hello(name, hello, file: file, line: line)
+        let brought = hello["interfaces"] == nil ? provided(by: name).adding(hello) : hello
+        try peer.hello(name, brought, file: file, line: line)
         if waits { try peer.becomeReady(file: file, line: line) }
         return peer
     }
 
-    /// Connects a module that provides these interfaces and follows a script.
+    /// Returns the interfaces of a module's row, as hello has them.
+    private func provided(by name: String) -> JSON {
+        Self.interfaces(table.modules.first { $0.name == name }?.provides ?? [])
+    }
+
+    private static func interfaces(_ names: [String]) -> JSON {
+        names.isEmpty ? [:] : ["interfaces": .object(names.map { .init($0, [:]) })]
+    }
+
+    /// Connects a module that follows a script. It brings the interfaces that its row provides, or these.
     @discardableResult
     public func play(
-        _ name: String, provides interfaces: [String] = [], _ hello: JSON = [:], file: StaticString = #fileID,
+        _ name: String, provides interfaces: [String]? = nil, _ hello: JSON = [:], file: StaticString = #fileID,
         line: UInt = #line, _ write: (ModuleScript) -> Void
     ) throws -> RawPeer {
-        let provided: JSON = .object([.init("interfaces", .object(interfaces.map { .init($0, [:]) }))])
+        let provided = interfaces.map(Self.interfaces) ?? (hello["interfaces"] == nil ? provided(by: name) : [:])
         let script = ModuleScript()
         write(script)
         let peer = try home(of: name).connect(name, answersLifecycle: true)
@@ -268,10 +307,15 @@ public class TestBus {
         thread?.beginShutDown()
         memory?.beginShutDown()
         program?.child.send(signal: SIGTERM)
+        app?.child.send(signal: SIGTERM)
     }
 
     /// Waits until the broker has ended by itself. Throws if it doesn't end in time, or fails.
     public func waitUntilEnded(within time: Duration = TestBus.patience) throws {
+        if let running = app {
+            try running.child.wait(within: time)
+            app = nil
+        }
         if let running = program {
             let end = try running.child.wait(within: time)
             program = nil
@@ -312,8 +356,10 @@ public class TestBus {
         group.closeAll()
         for program in programs { program.kill() }
         defer { temporary.remove() }
-        guard thread != nil || program != nil || memory != nil else { return }
+        guard thread != nil || program != nil || memory != nil || app != nil else { return }
         defer {
+            app?.child.kill()
+            app = nil
             thread = nil
             memory = nil
             program?.child.kill()

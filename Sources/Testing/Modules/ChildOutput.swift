@@ -45,6 +45,16 @@ final class ChildOutput {
         return String(text.prefix { $0 != "\n" })
     }
 
+    /// Waits for a line with this beginning, and returns the rest of it; nil if the child closes its
+    /// output first, or the deadline passes.
+    func waitForLine(after prefix: String, _ deadline: Deadline) -> String? {
+        var found: Substring? {
+            text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().first { $0.hasPrefix(prefix) }
+        }
+        _ = wait(deadline) { isAtEnd || found != nil }
+        return found.map { String($0.dropFirst(prefix.count)) }
+    }
+
     private func wait(_ deadline: Deadline, until condition: () -> Bool) -> Bool {
         while !condition() {
             var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

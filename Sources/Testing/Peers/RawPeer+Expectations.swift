@@ -85,9 +85,9 @@ extension RawPeer {
     /// Expects the next frame to be an error without an id, which doesn't end the connection.
     @discardableResult
     public func expectRemark(
-        _ code: String, file: StaticString = #fileID, line: UInt = #line
+        _ code: String, within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
     ) throws -> ReceivedFrame {
-        let frame = try expect(["kind": "error", "code": .string(code)], file: file, line: line)
+        let frame = try expect(["kind": "error", "code": .string(code)], within: time, file: file, line: line)
         guard frame["id"] == nil else {
             throw failure("expected \(code) without id, but received\n    \(frame)", file, line)
         }
@@ -121,30 +121,36 @@ extension RawPeer {
     /// Makes a round trip: afterwards the broker has handled everything that this peer sent.
     /// Everything that the broker had for this peer is in the inbox. Tests use it instead of
     /// sleeping.
-    public func settle(file: StaticString = #fileID, line: UInt = #line) throws {
-        _ = try roundTrip(file, line)
+    public func settle(
+        within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
+    ) throws {
+        _ = try roundTrip(time, file, line)
     }
 
     /// Makes a round trip, and returns everything that arrived before its end, in order.
-    public func drain(file: StaticString = #fileID, line: UInt = #line) throws -> [ReceivedFrame] {
-        let count = try roundTrip(file, line)
+    public func drain(
+        within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
+    ) throws -> [ReceivedFrame] {
+        let count = try roundTrip(time, file, line)
         defer { inbox.removeFirst(count) }
         return Array(inbox.prefix(count))
     }
 
     /// Makes a round trip, and expects that nothing has arrived.
-    public func expectNothing(file: StaticString = #fileID, line: UInt = #line) throws {
-        let frames = try drain(file: file, line: line)
+    public func expectNothing(
+        within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
+    ) throws {
+        let frames = try drain(within: time, file: file, line: line)
         guard frames.isEmpty else {
             throw failure("expected nothing, but received\(frames.map { "\n    \($0)" }.joined())", file, line)
         }
     }
 
     /// - Returns: the number of frames in the inbox that came before the answer.
-    private func roundTrip(_ file: StaticString, _ line: UInt) throws -> Int {
+    private func roundTrip(_ time: Duration, _ file: StaticString, _ line: UInt) throws -> Int {
         let id = newSettlingID()
         try send(["kind": "call", "id": id.json, "to": "bus/ping"])
-        let index = try wait("the answer to a ping", TestBus.patience, file, line) {
+        let index = try wait("the answer to a ping", time, file, line) {
             self.inbox.firstIndex { $0.id == id && ($0.kind == "reply" || $0.kind == "error") }
         }
         let answer = inbox.remove(at: index)

@@ -38,10 +38,10 @@ extension RawPeer {
 
     /// Sends a broadcast, and returns the number of its recipients.
     public func recipients(
-        ofBroadcast name: String, _ body: JSON? = nil, _ members: JSON = [:], file: StaticString = #fileID,
-        line: UInt = #line
+        ofBroadcast name: String, _ body: JSON? = nil, _ members: JSON = [:],
+        within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
     ) throws -> Int {
-        let answer = try expectReply(to: try broadcast(name, body, members), file: file, line: line)
+        let answer = try expectReply(to: try broadcast(name, body, members), within: time, file: file, line: line)
         return Int(answer.json["recipients"]?.integer ?? -1)
     }
 
@@ -60,6 +60,20 @@ extension RawPeer {
         file: StaticString = #fileID, line: UInt = #line
     ) throws -> JSON {
         try expectReply(to: try call(to, body, members), within: time, file: file, line: line).json
+    }
+
+    /// Calls an action, and expects a reply that has these members in its body.
+    /// - Throws: `TestFailure`, with the answer that came instead.
+    @discardableResult
+    public func expect(
+        _ to: String, _ body: JSON? = nil, _ members: JSON = [:], gives reply: JSON,
+        within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
+    ) throws -> JSON {
+        let frame = try ask(to, body, members, within: time, file: file, line: line)
+        guard frame.matches(["kind": "reply"], body: reply) else {
+            throw failure("expected \(to) to give \(reply), but received\n    \(frame)", file, line)
+        }
+        return frame.json
     }
 
     /// Calls an action, and expects an error of this code.
@@ -175,10 +189,12 @@ extension RawPeer {
     }
 
     /// Waits until the module's start is finished: it has answered `module/didStart`.
-    public func becomeReady(file: StaticString = #fileID, line: UInt = #line) throws {
-        _ = try wait("the end of the start", TestBus.patience, file, line) {
+    public func becomeReady(
+        within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
+    ) throws {
+        _ = try wait("the end of the start", time, file, line) {
             self.lifecycle.contains("didStart") ? true : nil
         }
-        try settle(file: file, line: line)
+        try settle(within: time, file: file, line: line)
     }
 }

@@ -108,30 +108,23 @@ extension PackageTemplate {
         import StrataTesting
         import Testing
 
-        /// Each test runs a module as a process, on its own bus. The test itself plays the
-        /// other module.
+        /// Each test runs a module as a process, on a bus of its own with the table of strata.yaml.
+        /// The test itself plays the other module.
         @Suite(.timeLimit(.minutes(10)))
         struct \(names.provider)Tests {
-            /// The modules of strata.yaml.
-            private let table = AppTable.testing(
-                .manual("\(names.provider)", provides: ["\(names.provider)"]),
-                .manual("\(names.caller)", rank: 2, provides: ["\(names.caller)"]))
-
-            @Test func greetingIsAnsweredAndBroadcast() throws {
-                try TestBus.run(table) { bus in
-                    let caller = try bus.module(
-                        "\(names.caller)",
-                        ["interfaces": ["\(names.caller)": [:]], "observes": ["\(prefix).greeted"]])
+            @Test func greetingIsAnsweredAndBroadcast() async throws {
+                try await TestBus.run(.manifest("strata.yaml")) { bus in
+                    let caller = try bus.module("\(names.caller)", ["observes": ["\(prefix).greeted"]])
                     try bus.start(BuiltExecutable.path("\(names.provider)"), as: "\(names.provider)")
                     let tool = try bus.operator()
-                    let reply = try tool.asked("\(names.provider)/greet", ["who": "Ada"])
-                    #expect(reply == ["text": "Hello, Ada.", "count": 1])
+                    try tool.expect(
+                        "\(names.provider)/greet", ["who": "Ada"], gives: ["text": "Hello, Ada.", "count": 1])
                     try caller.expectNotice("\(prefix).greeted", ["who": "Ada"])
                 }
             }
 
-            @Test func emptyNameIsRefused() throws {
-                try TestBus.run(table) { bus in
+            @Test func emptyNameIsRefused() async throws {
+                try await TestBus.run(.manifest("strata.yaml")) { bus in
                     try bus.start(BuiltExecutable.path("\(names.provider)"), as: "\(names.provider)")
                     let tool = try bus.operator()
                     try tool.refused(
@@ -139,14 +132,14 @@ extension PackageTemplate {
                 }
             }
 
-            @Test func visitAsksForAGreeting() throws {
-                try TestBus.run(table) { bus in
-                    try bus.play("\(names.provider)", provides: ["\(names.provider)"]) { script in
+            @Test func visitAsksForAGreeting() async throws {
+                try await TestBus.run(.manifest("strata.yaml")) { bus in
+                    try bus.play("\(names.provider)") { script in
                         script.expectCall("\(names.provider)/greet", ["who": "Bo"]).reply(["text": "Hi.", "count": 7])
                     }
                     try bus.start(BuiltExecutable.path("\(names.caller)"), as: "\(names.caller)")
-                    let reply = try bus.operator().asked("\(names.caller)/visit", ["who": "Bo"])
-                    #expect(reply == ["text": "Hi.", "count": 7])
+                    try bus.operator().expect(
+                        "\(names.caller)/visit", ["who": "Bo"], gives: ["text": "Hi.", "count": 7])
                 }
             }
         }

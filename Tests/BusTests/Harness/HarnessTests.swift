@@ -1,6 +1,8 @@
+import Dispatch
 import Glibc
 import StrataCore
 import StrataTesting
+import TestSupport
 import Testing
 
 /// Tests of the harness itself: what it reports when an expectation fails, and what it leaves
@@ -201,5 +203,87 @@ struct HarnessTests {
         for pattern in [["a": 2], ["c": 1], ["b": ["c": [1]]], ["b": "x"], ["a": nil], "a"] as [JSON] {
             #expect(!json.matches(pattern), "\(pattern)")
         }
+    }
+
+    @Test(.promise("S.7")) func aPlayedRowBringsWhatItProvides() throws {
+        let table = AppTable.testing(.manual("Shop", provides: ["Shop", "Cart"]), .manual("Bee", rank: 1))
+        try TestBus.run(table) { bus in
+            let shop = try bus.module("Shop")
+            let bee = try bus.module("Bee")
+            let id = try bee.call("Cart/add", 1)
+            try shop.reply(to: try shop.expectCall("Cart/add"), 2)
+            try bee.expectReply(to: id, body: 2)
+            shop.close()
+            try bus.play("Shop") { $0.expectCall("Shop/open").reply(["open": true]) }
+            try bus.operator().expect("Shop/open", gives: ["open": true])
+        }
+    }
+
+    @Test(.promise("S.7")) func anAnswerThatIsNotTheExpectedOneIsShown() {
+        let message = failure { bus in
+            try bus.play("Ant", provides: ["Storage"]) { $0.expectCall("Storage/get").reply(["value": 1]) }
+            try bus.operator().expect("Storage/get", gives: ["value": 2])
+        }
+        #expect(message.contains(#"expected Storage/get to give {"value":2}, but received"#), "\(message)")
+        #expect(message.contains(#"{"value":1}"#) && message.contains("HarnessTests.swift:"))
+    }
+
+    @Test(.promise("S.7")) func aManifestIsTheTable() throws {
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/strata.yaml"
+        try WrittenProgram.write(
+            """
+            app: shop
+            levels: [low, high]
+            calls: declared
+            modules:
+              Store: {run: [store], provides: [Store]}
+              Till: {level: high, run: [till], requires: [Store]}
+            """, to: path)
+        let table = try AppTable.manifest(path)
+        #expect(table.app == "shop" && table.levels == ["low", "high"] && table.calls == .declared)
+        #expect(table.modules.map(\.start) == [.manual, .manual] && table.modules[1].rank == 1)
+        try TestBus.run(table) { bus in
+            try bus.play("Store") { $0.answers("Store/get") { _ in 1 } }
+            #expect(try bus.module("Till").asked("Store/get") == 1)
+        }
+        try WrittenProgram.write("app: shop\nmodules: {A: {levl: low}}", to: path)
+        let failure = #expect(throws: TestFailure.self) { try AppTable.manifest(path) }
+        #expect(failure?.description.contains("levl") == true)
+    }
+
+    @Test(.promise("S.8")) func testsThatWaitLeaveTheSharedThreadsToOthers() async throws {
+        // More tests than there are threads. Each waits until all have begun, which the shared threads say.
+        let count = 4 * sysconf(Int32(_SC_NPROCESSORS_ONLN))
+        let (begun, begin) = AsyncStream<Void>.makeStream()
+        let doors = (0..<count).map { _ in DispatchSemaphore(value: 0) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for door in doors {
+                group.addTask {
+                    try await TestBus.run(.testing(.manual("Ant"))) { bus in
+                        begin.yield()
+                        guard door.wait(timeout: .now() + .seconds(60)) == .success else {
+                            throw TestFailure("the door stays shut", file: #fileID, line: #line)
+                        }
+                        try bus.module("Ant").settle()
+                    }
+                }
+            }
+            group.addTask {
+                var left = count
+                for await _ in begun {
+                    left -= 1
+                    if left == 0 { break }
+                }
+                for door in doors { door.signal() }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test(.promise("S.8")) func aFailureOnAThreadOfItsOwnBelongsToItsTest() async throws {
+        let test = Test.current?.name
+        let found = try await TestBus.run(.testing(.manual("Ant"))) { _ in Test.current?.name }
+        #expect(found == test && test != nil)
     }
 }

@@ -48,7 +48,8 @@ struct OpenApp {
             [
                 "interfaces": [
                     "Shop": ["version": "2.1"],
-                    "Safe": ["actions": ["open": ["auth": true]]], "Cart": ["instances": "multiple"],
+                    "Safe": ["actions": ["open": ["auth": true], "doors": ["stream": true]]],
+                    "Cart": ["instances": "multiple"],
                 ],
                 "urls": [["host": "shop", "path": "/item/:id", "to": "Shop/item"]],
                 "observes": ["sold"], "events": ["day.ended"],

@@ -47,6 +47,24 @@ struct ThermostatTests {
         }
     }
 
+    @Test func aSensorAnswersInPartsAndBroadcasts() throws {
+        try TestBus.run(table) { bus in
+            let display = try bus.module("Display", ["observes": ["sensor.reset"]])
+            let tool = try bus.operator()
+            try bus.play("Sensor") { script in
+                script.expectCall("Sensor/follow").partialReply(["degrees": 20]).partialReply(["degrees": 21]).reply()
+                script.expectCall("Sensor/reset").broadcast("sensor.reset", ["by": "hand"]).reply()
+            }
+            let id = try tool.call("Sensor/follow", nil, ["credit": 2])
+            try tool.expect(["kind": "reply", "more": true], body: ["degrees": 20])
+            try tool.expect(["kind": "reply", "more": true], body: ["degrees": 21])
+            try tool.credit(id, 8)
+            try tool.expectReply(to: id)
+            try tool.asked("Sensor/reset")
+            try display.expectNotice("sensor.reset", ["by": "hand"])
+        }
+    }
+
     @Test func aBrokenSensorIsTheCallersError() throws {
         try TestBus.run(table) { bus in
             try bus.play("Sensor", provides: ["Sensor"]) { script in

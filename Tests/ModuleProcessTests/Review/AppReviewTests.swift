@@ -328,8 +328,12 @@ struct AppReviewTests {
     }
 
     @Test(
-        .promise("M.51"),
+        .promise("M.51", "S.4"),
         arguments: [
+            (
+                #"{"actions":{"authorize":{"stream":true}}}"#,
+                "Auth/authorize, of P, answers in a stream, and the bus waits for one answer"
+            ),
             (#"{"actions":{"autorize":{}}}"#, "P has no action Auth/authorize, which the bus asks before each action"),
             (
                 #"{"instances":"multiple"}"#,

@@ -13,7 +13,8 @@ struct CommandStatusTests {
         """
     static let routes = """
         {"interfaces":[{"name":"Catalog","module":"Catalog","instances":"single",\
-        "actions":[{"name":"list","auth":false},{"name":"wipe","auth":true}],\
+        "actions":[{"name":"list","auth":false},{"name":"wipe","auth":true},\
+        {"name":"watch","auth":false,"stream":true}],\
         "urls":[{"host":"item","path":"/:name","to":"Catalog/item"}],"requiredBy":["Notes"]}]}
         """
 
@@ -165,11 +166,11 @@ struct CommandStatusTests {
         #expect(run.output.split { $0 == " " || $0 == "\n" }.filter { $0.hasPrefix("Module") }.count == 40)
     }
 
-    @Test(.promise("M.80")) func routesShowInterfacesAndURLs() async throws {
+    @Test(.promise("M.80", "S.4")) func routesShowInterfacesAndURLs() async throws {
         let (run, _) = try await strata(
             "routes", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)
         ) { _ in [.reply(Self.routes)] }
-        #expect(run.output.contains("Catalog    Catalog  list wipe*  Notes"))
+        #expect(run.output.contains("Catalog    Catalog  list wipe* watch…  Notes"))
         #expect(run.output.contains("app://item/:name  Catalog/item"))
     }
 

@@ -1,8 +1,11 @@
 """`Operator`: an operator's connection."""
 
+import asyncio
+import os
 from typing import Any, Self
 
 from .bus import Bus
+from .bus_search import found_socket
 from .checks import checked_name, socket_path
 from .connection import Connection
 from .errors import BusError
@@ -22,8 +25,9 @@ class Operator(Bus):
         self._socket = socket
 
     async def connect(self) -> None:
-        """Connects to the given path, or to `STRATA_SOCKET`."""
-        path = socket_path(self._socket)
+        """Connects to the given path, to `STRATA_SOCKET`, or else to the bus that `strata` would choose."""
+        named = self._socket or os.environ.get("STRATA_SOCKET")
+        path = socket_path(named or await asyncio.to_thread(found_socket))
         try:
             await self._dial(path, {"protocol": 1, "role": "operator", "runtime": RUNTIME})
         except OSError as error:

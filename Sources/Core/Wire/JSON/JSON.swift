@@ -45,6 +45,15 @@ extension JSON {
         }
     }
 
+    /// The number, integers included; nil for anything else. An integer beyond 2^53 is rounded.
+    public var double: Double? {
+        switch self {
+        case .integer(let integer): Double(integer)
+        case .number(let number): number
+        case .null, .bool, .string, .array, .object: nil
+        }
+    }
+
     /// True or false; nil for any other kind of value.
     public var bool: Bool? {
         guard case .bool(let bool) = self else { return nil }

@@ -45,6 +45,14 @@ struct ActionReview {
                 )
             ]
         }
+        if interface.actions?.contains(where: { $0.name == "authorize" && $0.isStream }) == true {
+            return [
+                manifest.problem(
+                    ["authorizer"],
+                    "\(name)/authorize, of \(owner.name), answers in a stream, and the bus waits for one answer: make it "
+                        + "an action")
+            ]
+        }
         guard !interface.has("authorize") else { return [] }
         return [
             manifest.problem(

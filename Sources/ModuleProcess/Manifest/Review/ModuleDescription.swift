@@ -30,10 +30,13 @@ public struct ModuleDescription: Sendable, Equatable {
     public struct Action: Sendable, Equatable {
         public var name: String
         public var needsAuthorization: Bool
+        /// Whether it answers in parts.
+        public var isStream: Bool
 
-        public init(_ name: String, needsAuthorization: Bool = false) {
+        public init(_ name: String, needsAuthorization: Bool = false, isStream: Bool = false) {
             self.name = name
             self.needsAuthorization = needsAuthorization
+            self.isStream = isStream
         }
     }
 
@@ -77,7 +80,9 @@ public struct ModuleDescription: Sendable, Equatable {
                     isMultiple: member.value["instances"]?.string == "multiple",
                     version: version,
                     actions: member.value["actions"]?.object?.map {
-                        Action($0.name, needsAuthorization: $0.value["auth"]?.bool == true)
+                        Action(
+                            $0.name, needsAuthorization: $0.value["auth"]?.bool == true,
+                            isStream: $0.value["stream"]?.bool == true)
                     }))
         }
         for url in try Self.array(hello, "urls") {

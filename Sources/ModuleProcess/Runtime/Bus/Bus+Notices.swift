@@ -17,6 +17,31 @@ extension Bus {
         try runtime.send(outgoing, Body(content))
     }
 
+    /// Broadcasts as `broadcast` does, and waits until the bus has queued the notice for its observers.
+    /// - Returns: The number of observations that get it.
+    /// - Throws: Unlike `broadcast`, also what the bus refuses.
+    @discardableResult
+    public func broadcastAndCount<B: Broadcast>(
+        _ broadcast: B, deadline: Duration? = nil, meta: JSON? = nil
+    ) async throws -> Int {
+        let outgoing = try Outgoing(
+            kind: .broadcast, name: B.name, object: broadcast.object, deadline: deadline?.wireMilliseconds
+        ).with(meta: meta)
+        return try count("recipients", try await runtime.request(outgoing, try encode(broadcast, for: outgoing)))
+    }
+
+    /// Broadcasts a notification by name, without a contract, and waits until the bus has queued it.
+    /// - Returns: The number of observations that get it.
+    @discardableResult
+    public func broadcastAndCount(
+        _ name: String, _ content: JSON = nil, object: String? = nil, deadline: Duration? = nil, meta: JSON? = nil
+    ) async throws -> Int {
+        let outgoing = try Outgoing(
+            kind: .broadcast, name: name, object: object, deadline: deadline?.wireMilliseconds
+        ).with(meta: meta)
+        return try count("recipients", try await runtime.request(outgoing, Body(content)))
+    }
+
     /// Sends a notification to one module of the same or an earlier level, and waits until its
     /// observers have handled it.
     /// - Returns: The number of observers.
@@ -28,7 +53,7 @@ extension Bus {
         let outgoing = try Outgoing(
             kind: .report, to: module, name: R.name, object: report.object, deadline: deadline?.wireMilliseconds
         ).with(meta: meta)
-        return try observers(try await runtime.request(outgoing, try encode(report, for: outgoing)))
+        return try count("observers", try await runtime.request(outgoing, try encode(report, for: outgoing)))
     }
 
     /// Reports a notification by name, without a contract.
@@ -40,12 +65,11 @@ extension Bus {
         let outgoing = try Outgoing(
             kind: .report, to: module, name: name, object: object, deadline: deadline?.wireMilliseconds
         ).with(meta: meta)
-        return try observers(
-            try await runtime.request(outgoing, Body(content)))
+        return try count("observers", try await runtime.request(outgoing, Body(content)))
     }
 
-    private func observers(_ reply: [UInt8]) throws -> Int {
-        Int(try Coding.json(reply)["observers"]?.integer ?? 0)
+    private func count(_ what: String, _ reply: [UInt8]) throws -> Int {
+        Int(try Coding.json(reply)[what]?.integer ?? 0)
     }
 
     /// Emits an event to every module that takes it.

@@ -1,5 +1,3 @@
-public import StrataCore
-
 extension Exports {
     /// Observes a broadcast or a report.
     ///
@@ -50,65 +48,5 @@ extension Exports {
             let event = Call(header, body, call)
             call.run { call in call.reply(JSON.bool(try await perform(event)).encoded()) }
         }
-    }
-}
-
-extension Exports {
-    /// Exports an action that replies with a sequence. Each element is sent as soon as the caller
-    /// has given credit for it; at most one element is made ahead.
-    ///
-    /// The sequence's task is cancelled if the caller gives up.
-    public mutating func stream<A: StreamingAction, Elements: AsyncSequence>(
-        _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A) async throws -> Elements
-    ) where Elements.Element == A.Element {
-        add(A.name, of: A.self, auth: auth) { call, header, body in
-            call.stream(A.self, header, body, perform)
-        }
-    }
-
-    /// Exports a stream without a contract.
-    /// - Parameters:
-    ///   - destination: `Interface/action`.
-    ///   - auth: Whether the app's authorizer is asked before each call.
-    ///   - perform: Handles a call.
-    public mutating func stream<Elements: AsyncSequence>(
-        _ destination: String, auth: Bool = false, perform: @escaping @ModuleActor (Call) async throws -> Elements
-    ) where Elements.Element == JSON {
-        add(ActionName(splitting: destination), auth: auth) { call, header, body in
-            let request = Call(header, body, call)
-            call.run { call in try await call.send(try await perform(request)) { $0.encoded() } }
-        }
-    }
-}
-
-extension IncomingCall {
-    /// Decodes typed parameters at once, and answers with the sequence that a handler makes from
-    /// them.
-    func stream<A: StreamingAction, Elements: AsyncSequence>(
-        _ type: A.Type, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
-        _ perform: @escaping @ModuleActor (A) async throws -> Elements
-    ) where Elements.Element == A.Element {
-        let request: A
-        do { request = try params(A.self, header, body) } catch {
-            fail(error)
-            return
-        }
-        run { call in try await call.send(try await perform(request)) { try Coding.encode($0) } }
-    }
-
-    /// Sends each element of a sequence as a partial reply, and the final reply at its end.
-    func send<Elements: AsyncSequence>(
-        _ elements: Elements, encode: @ModuleActor (Elements.Element) throws -> [UInt8]
-    ) async throws {
-        var iterator = elements.makeAsyncIterator()
-        // Fetch the next element before there is credit for it: the end needs no credit, so it can
-        // be sent without waiting.
-        while let element = try await iterator.next(isolation: ModuleActor.shared) {
-            try await waitForCredit()
-            try encode(element).withUnsafeBytes { try send(partial: $0) }
-        }
-        // A sequence that stops because its task is cancelled has not reached its end.
-        try Task.checkCancellation()
-        reply()
     }
 }

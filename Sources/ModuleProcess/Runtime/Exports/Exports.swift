@@ -12,6 +12,8 @@ public struct Exports {
         var auth: Bool
         /// The action's contract; nil if it has none.
         var member: (any InterfaceMember.Type)?
+        /// Whether it answers in parts.
+        var isStream = false
         var start: Start
     }
 
@@ -21,9 +23,9 @@ public struct Exports {
         var type: (any Interface.Type)?
         /// Whether each user creates instances of its own.
         var hasInstances = false
-        /// The names of the interface's actions and whether calls are authorized; empty if it takes
-        /// any action.
-        var actions: [(name: String, auth: Bool)] = []
+        /// The names of the interface's actions, whether calls are authorized, and whether they answer
+        /// in parts; empty if it takes any action.
+        var actions: [(name: String, auth: Bool, isStream: Bool)] = []
     }
 
     /// A notification by name, and its contract if it has one.
@@ -66,6 +68,8 @@ public struct Exports {
     private(set) var broadcasts: [DeclaredNotice] = []
     private(set) var reports: [(target: String, notices: [DeclaredNotice])] = []
     private(set) var required: [(name: String, type: (any Interface.Type)?)] = []
+    /// The topics that streams come from.
+    private(set) var topics: [any EndableTopic] = []
     /// The settings that the module declares, and what takes changed ones; nil if it declares none.
     var declaredSettings: SettingsExport?
 
@@ -74,13 +78,14 @@ public struct Exports {
     /// Adds an action.
     /// - Parameter member: The action's contract; nil if it has none.
     mutating func add(
-        _ name: ActionName, of member: (any InterfaceMember.Type)? = nil, auth: Bool, start: @escaping Start
+        _ name: ActionName, of member: (any InterfaceMember.Type)? = nil, auth: Bool, isStream: Bool = false,
+        start: @escaping Start
     ) {
         let interface = Name.withoutRouterSuffix(name.interface)
         precondition(
             instances[interface] == nil,
             "\(name) is exported beside the instances of \(interface): list it with their actions")
-        let export = ActionExport(auth: auth, member: member, start: start)
+        let export = ActionExport(auth: auth, member: member, isStream: isStream, start: start)
         add("\(interface)/\(name.action)", interface, name.owner, name.action, export)
     }
 
@@ -105,7 +110,7 @@ public struct Exports {
             "\(key) is not an action's name: write Interface/action, with letters, digits, dots, - and _")
         actions[key] = export
         let index = provide(interface, type)
-        if !action.isEmpty { interfaces[index].actions.append((action, export.auth)) }
+        if !action.isEmpty { interfaces[index].actions.append((action, export.auth, export.isStream)) }
     }
 
     private mutating func provide(_ interface: String, _ type: (any Interface.Type)?) -> Int {
@@ -138,10 +143,12 @@ public struct Exports {
         }
         actions.merge(later.actions) { $1 }
         instances.merge(later.instances) { $1 }
+        topics += later.topics
         urls.removeAll { url in later.urls.contains { $0.isAt(url) } }
         urls += later.urls
     }
 
+    mutating func add(_ topic: any EndableTopic) { topics.append(topic) }
     mutating func add(_ url: URLExport) { urls.append(url) }
     mutating func add(_ observing: Observing) { observations.append(observing) }
 

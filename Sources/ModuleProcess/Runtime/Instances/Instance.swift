@@ -83,25 +83,27 @@ public final class Instance {
     /// alive.
     /// - Throws: Also `unknown-action` if the action belongs to another interface.
     public func stream<A: StreamingAction>(
-        _ action: A, deadline: Duration? = nil, auth: Authorization = .asked, meta: JSON? = nil
+        _ action: A, deadline: Duration? = nil, credit: Int = ReplyStream<A.Element>.defaultCredit,
+        auth: Authorization = .asked, meta: JSON? = nil
     ) throws -> ReplyStream<A.Element> {
-        let destination = try destination(A.name)
-        return try bus.stream(action, outgoing(.stream(destination, deadline: deadline, auth: auth), meta), of: self)
+        let request = Outgoing.stream(try destination(A.name), deadline: deadline, credit: credit, auth: auth)
+        return try bus.stream(action, outgoing(request, meta), of: self)
     }
 
     /// Calls a stream without a contract.
     /// - Parameters:
     ///   - action: The action's own name.
     ///   - params: The parameters to send.
-    ///   - deadline: As for a call with a contract.
-    ///   - auth: As for a call with a contract.
-    ///   - meta: As for a call with a contract.
+    ///   - deadline: As for a stream with a contract.
+    ///   - credit: As for a stream with a contract.
+    ///   - auth: As for a stream with a contract.
+    ///   - meta: As for a stream with a contract.
     public func stream(
-        _ action: String, _ params: JSON = nil, deadline: Duration? = nil, auth: Authorization = .asked,
-        meta: JSON? = nil
+        _ action: String, _ params: JSON = nil, deadline: Duration? = nil,
+        credit: Int = ReplyStream<JSON>.defaultCredit, auth: Authorization = .asked, meta: JSON? = nil
     ) throws -> ReplyStream<JSON> {
-        try bus.stream(
-            params, outgoing(.stream("\(name)/\(action)", deadline: deadline, auth: auth), meta), of: self)
+        let request = Outgoing.stream("\(name)/\(action)", deadline: deadline, credit: credit, auth: auth)
+        return try bus.stream(params, outgoing(request, meta), of: self)
     }
 
     private func outgoing(_ request: Outgoing, _ meta: JSON?) throws -> Outgoing {

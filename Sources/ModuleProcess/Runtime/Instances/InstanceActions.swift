@@ -95,9 +95,16 @@ public struct InstanceActions<Object: AnyObject> {
     public mutating func stream<A: StreamingAction, Elements: AsyncSequence>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A) async throws -> Elements
     ) where Elements.Element == A.Element {
-        add(A.name, of: A.self, auth: auth) { object, call, header, body in
+        add(A.name, of: A.self, auth: auth, isStream: true) { object, call, header, body in
             call.stream(A.self, header, body) { try await perform(object, $0) }
         }
+    }
+
+    /// Adds an action that replies with a sequence whose elements are there at once, such as an array.
+    public mutating func stream<A: StreamingAction, Elements: Sequence>(
+        _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A) async throws -> Elements
+    ) where Elements.Element == A.Element {
+        stream(type, auth: auth) { PresentElements(base: try await perform($0, $1)) }
     }
 
     /// Adds a stream without a contract.
@@ -108,27 +115,36 @@ public struct InstanceActions<Object: AnyObject> {
     public mutating func stream<Elements: AsyncSequence>(
         _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) async throws -> Elements
     ) where Elements.Element == JSON {
-        add(name, auth: auth) { object, call, header, body in
+        add(name, auth: auth, isStream: true) { object, call, header, body in
             let request = Call(header, body, call)
             call.run { call in try await call.send(try await perform(object, request)) { $0.encoded() } }
         }
     }
 
+    /// Adds a stream without a contract, of elements that are there at once.
+    public mutating func stream<Elements: Sequence>(
+        _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) async throws -> Elements
+    ) where Elements.Element == JSON {
+        stream(name, auth: auth) { PresentElements(base: try await perform($0, $1)) }
+    }
+
     mutating func add(
-        _ name: ActionName, of member: (any InterfaceMember.Type)? = nil, auth: Bool, start: @escaping Start
+        _ name: ActionName, of member: (any InterfaceMember.Type)? = nil, auth: Bool, isStream: Bool = false,
+        start: @escaping Start
     ) {
         precondition(
             Name.withoutRouterSuffix(name.interface) == interface,
             "\(name) is listed as an action of \(interface), and belongs to another interface")
-        add(name.action, of: member, auth: auth, start: start)
+        add(name.action, of: member, auth: auth, isStream: isStream, start: start)
     }
 
     /// - Parameter name: The action's own name.
     private mutating func add(
-        _ name: String, of member: (any InterfaceMember.Type)? = nil, auth: Bool, start: @escaping Start
+        _ name: String, of member: (any InterfaceMember.Type)? = nil, auth: Bool, isStream: Bool = false,
+        start: @escaping Start
     ) {
         let objects = objects
-        let export = Exports.ActionExport(auth: auth, member: member) { call, header, body in
+        let export = Exports.ActionExport(auth: auth, member: member, isStream: isStream) { call, header, body in
             let object: Object
             // At once: a call's object must exist before a later release is read.
             do { object = try objects.object(for: header) } catch {

@@ -103,7 +103,7 @@ extension ModuleRuntime {
     /// as there is one and the stream is read.
     /// - Parameter instance: The instance that the stream belongs to, and keeps alive.
     func stream(_ outgoing: Outgoing, _ body: Body, of instance: Instance?) throws -> StreamSource {
-        let buffer = ReplyBuffer()
+        let buffer = ReplyBuffer(credit: outgoing.credit ?? 0)
         let scope = CallScope.current
         var outgoing = outgoing
         if let measurement = telemetry?.begin(&outgoing) {

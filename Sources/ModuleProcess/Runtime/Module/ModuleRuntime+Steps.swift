@@ -51,15 +51,17 @@ extension ModuleRuntime {
         }
     }
 
-    /// Runs `retiring`, because another process has taken over. The broker tears the module down
-    /// after the answer.
+    /// Runs `retiring`, because another process has taken over, then ends the exported topics. The broker
+    /// tears the module down after the answer.
     private func retire(_ call: IncomingCall) {
         guard let module else { return }
-        call.run { [name] call in
+        call.run { [name, offers] call in
             do { try await module.retiring() } catch {
                 ModuleLog.logger.error("\(name) failed in retiring: \(error)")
                 throw error
             }
+            let error = ModuleError(.replaced, "another process of \(name) has taken over: call it again")
+            for topic in offers.exports.topics { topic.finish(throwing: error) }
             call.reply(Array("{}".utf8))
         }
     }

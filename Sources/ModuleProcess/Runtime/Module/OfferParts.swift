@@ -179,7 +179,10 @@ extension Exports.InterfaceExport {
         var members = [JSON.Member("instances", hasInstances ? "multiple" : "single")]
         if let version = type?.version { members.append(JSON.Member("version", .string("\(version)"))) }
         if !actions.isEmpty {
-            let actions = actions.map { JSON.Member($0.name, $0.auth ? ["auth": true] : [:]) }
+            let actions = actions.map { action in
+                let facts = [("auth", action.auth), ("stream", action.isStream)].filter(\.1)
+                return JSON.Member(action.name, .object(facts.map { JSON.Member($0.0, true) }))
+            }
             members.append(JSON.Member("actions", .object(actions)))
         }
         return .object(members)

@@ -170,10 +170,21 @@ final class IncomingCall: CallScope {
     }
 
     /// Sends one partial reply. The caller must have credit left.
-    func send(partial body: UnsafeRawBufferPointer) throws {
+    /// - Parameter missed: How many elements were left out before it.
+    func send(partial body: UnsafeRawBufferPointer, missed: Int = 0) throws {
         guard isOpen, let session else { throw CancellationError() }
-        try session.answer(partOf: self, body)
+        try session.answer(partOf: self, body, missed: missed)
         credit -= 1
+    }
+
+    /// Answers with an error while the handler still runs, and cancels the handler.
+    func stop(_ error: any Error) {
+        guard isOpen else { return }
+        let task = task
+        fail(error)
+        task?.cancel()
+        creditWaiter?.resume()
+        creditWaiter = nil
     }
 
     /// Waits until the caller accepts another partial reply.

@@ -87,10 +87,17 @@ extension Outgoing {
         Outgoing(kind: .open, to: url, deadline: deadline?.wireMilliseconds)
     }
 
-    static func stream(_ to: String, deadline: Duration?, auth: Authorization) -> Outgoing {
-        var outgoing = call(to, deadline: deadline, auth: auth)
+    static func stream(_ to: String, deadline: Duration?, credit: Int, auth: Authorization) -> Outgoing {
+        call(to, deadline: deadline, auth: auth).inParts(credit)
+    }
+
+    /// Returns the request, answered in parts and without a deadline of its own.
+    /// - Parameter credit: How many partial replies may come before the first is taken, 1 or more.
+    func inParts(_ credit: Int) -> Outgoing {
+        precondition(credit >= 1, "\(what) has a credit of \(credit), and nothing would ever come: give 1 or more")
+        var outgoing = self
         if outgoing.deadline == nil { outgoing.deadline = 0 }
-        outgoing.credit = UInt64(ReplyBuffer.window)
+        outgoing.credit = UInt64(credit)
         return outgoing
     }
 

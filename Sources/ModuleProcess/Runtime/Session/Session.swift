@@ -195,16 +195,22 @@ final class Session {
         channel.send(.reply, room: 0, body: body) { $0.integer("id", id) }
     }
 
-    func answer(partOf call: IncomingCall, _ body: UnsafeRawBufferPointer) throws(ModuleError) {
+    /// Sends a partial reply.
+    /// - Parameter missed: How many elements were left out before it, which its `meta` says.
+    func answer(partOf call: IncomingCall, _ body: UnsafeRawBufferPointer, missed: Int) throws(ModuleError) {
         guard isOpen, let id = call.id else { return }
         guard body.count <= longestReply else {
             throw ModuleError(
                 .failed,
                 "an element of \(call.name) has \(body.count) bytes, and a frame may have \(limits.frame)")
         }
-        channel.send(.reply, room: 0, body: body) {
-            $0.integer("id", id)
-            $0.boolean("more", true)
+        channel.send(.reply, room: 0, body: body) { writer in
+            writer.integer("id", id)
+            writer.boolean("more", true)
+            if missed > 0 {
+                let meta = JSON.object([.init("missed", .integer(Int64(missed)))]).encoded()
+                meta.withUnsafeBytes { writer.raw("meta", $0) }
+            }
         }
     }
 
@@ -240,7 +246,7 @@ final class Session {
         case .notice: onNotice(header, body)
         case .reply where header.more:
             guard case .stream(let buffer)? = requests[id]?.receiver else { return }
-            buffer.received(Array(body))
+            buffer.received(Array(body), missed: header.members.contains(.meta) ? Self.missed(header.meta) : 0)
         case .reply:
             guard let request = requests.take(id) else { return }
             switch request.receiver {
@@ -263,6 +269,11 @@ final class Session {
         case .credit: incoming[id]?.add(credit: header.credit)
         case .unknown, .open, .broadcast, .report: break
         }
+    }
+
+    /// Returns how many elements a partial reply's `meta` says were left out before it.
+    private static func missed(_ meta: UnsafeRawBufferPointer) -> Int {
+        max(0, (try? JSON(parsing: Array(meta)))?["missed"]?.integer.map { Int(clamping: $0) } ?? 0)
     }
 
     private func fail(_ request: OpenRequest, _ error: BusError) {

@@ -127,7 +127,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test(.promise("5.14", "10.12")) func interfacesListsActionsURLsAndWhoRequiresThem() throws {
+    @Test(.promise("5.14", "10.12", "S.4")) func interfacesListsActionsURLsAndWhoRequiresThem() throws {
         let table = AppTable.sixModules {
             $0.modules[0].provides = ["Stored"]
             $0.modules[2].requires = ["Shop"]
@@ -136,7 +136,7 @@ struct DescriptionTests {
             _ = try bus.module(
                 "Cat",
                 [
-                    "interfaces": ["Shop": ["actions": ["item": ["auth": true]]]],
+                    "interfaces": ["Shop": ["actions": ["item": ["auth": true], "changes": ["stream": true]]]],
                     "urls": [
                         ["host": "shop", "path": "/item/:id", "to": "Shop/item"],
                         ["host": "shop", "path": "/all", "to": "Shop/item"],
@@ -147,7 +147,8 @@ struct DescriptionTests {
             let interfaces = try bus.operator().asked("bus/interfaces")["interfaces"]?.array ?? []
             #expect(interfaces.map { $0["name"]?.string } == ["Shop", "Stored"])
             let shop: JSON = [
-                "module": "Cat", "instances": "single", "actions": [["name": "item", "auth": true]],
+                "module": "Cat", "instances": "single",
+                "actions": [["name": "item", "auth": true], ["name": "changes", "auth": false, "stream": true]],
                 "urls": [
                     ["host": "basket", "path": "/item", "to": "Shop/item"],
                     ["host": "shop", "path": "/all", "to": "Shop/item"],

@@ -4,13 +4,19 @@ internal import StrataCore
 /// never more of them than credit was given.
 @ModuleActor
 final class ReplyBuffer {
-    /// The credit that a stream starts with.
-    nonisolated static let window = 16
+    /// A partial reply.
+    struct Part {
+        var body: [UInt8]
+        /// How many elements the provider left out before it.
+        var missed = 0
+    }
 
-    private var elements: [[UInt8]] = []
+    /// The credit that the stream starts with.
+    private let window: UInt64
+    private var elements: [Part] = []
     private var head = 0
     private var ending: BusError??
-    private var waiter: UnsafeContinuation<[UInt8]?, any Error>?
+    private var waiter: UnsafeContinuation<Part?, any Error>?
     private var taken: UInt64 = 0
     /// Makes the call if it could not be made at once.
     private var start: (() async throws -> Void)?
@@ -21,7 +27,7 @@ final class ReplyBuffer {
     /// Called once, at the end; the error is nil if the stream ended normally.
     var onEnd: ((BusError?) -> Void)?
 
-    init() {}
+    init(credit: UInt64) { window = credit }
 
     /// Postpones the call until the first read, because it has to wait for a connection.
     func postpone(_ start: @escaping () async throws -> Void) { self.start = start }
@@ -31,14 +37,15 @@ final class ReplyBuffer {
         self.giveUp = giveUp
     }
 
-    func received(_ body: [UInt8]) {
+    func received(_ body: [UInt8], missed: Int) {
         guard ending == nil else { return }
+        let part = Part(body: body, missed: missed)
         if let waiter {
             self.waiter = nil
             take()
-            waiter.resume(returning: body)
+            waiter.resume(returning: part)
         } else {
-            elements.append(body)
+            elements.append(part)
         }
     }
 
@@ -69,7 +76,7 @@ final class ReplyBuffer {
         ended(error)
     }
 
-    func next() async throws -> [UInt8]? {
+    func next() async throws -> Part? {
         let scope = CallScope.current
         if let start {
             self.start = nil
@@ -87,7 +94,7 @@ final class ReplyBuffer {
         return element
     }
 
-    private func wait(_ continuation: UnsafeContinuation<[UInt8]?, any Error>) {
+    private func wait(_ continuation: UnsafeContinuation<Part?, any Error>) {
         precondition(waiter == nil, "a stream has one reader at a time")
         if head < elements.count {
             let element = elements[head]
@@ -111,7 +118,7 @@ final class ReplyBuffer {
     /// element.
     private func take() {
         taken += 1
-        guard taken >= Self.window / 2 else { return }
+        guard taken * 2 >= window else { return }
         giveCredit?(taken)
         taken = 0
     }
