@@ -21,6 +21,7 @@ from .background import Retry
 from .client import Client
 from .codec import FrameDecoder, encode_frame
 from .errors import BusError, Root
+from .following import Follow, Gap
 from .handlers import Call, Context, Last, Notice
 from .instances import Instance, Instances, NewInstance
 from .metrics import Counter, Gauge, Metrics, Timer
@@ -33,10 +34,11 @@ from .secret import Secret
 from .setting import Setting
 from .settings import Settings
 from .streams import Stream, TypedStream
+from .topics import Topic
 
 __all__ = [
-    "BusError", "Call", "Client", "Context", "Counter", "Format", "FrameDecoder", "Gauge", "Instance", "Instances",
-    "Last", "Length", "Metrics", "Module", "NewInstance", "Notice", "Observation", "Offer", "Operator", "Pattern",
-    "Range", "Registration", "Retry", "Root", "Secret", "Setting", "Settings", "Stream", "Timer", "TypedStream",
-    "WireName", "encode_frame",
+    "BusError", "Call", "Client", "Context", "Counter", "Follow", "Format", "FrameDecoder", "Gap", "Gauge",
+    "Instance", "Instances", "Last", "Length", "Metrics", "Module", "NewInstance", "Notice", "Observation", "Offer",
+    "Operator", "Pattern", "Range", "Registration", "Retry", "Root", "Secret", "Setting", "Settings", "Stream",
+    "Timer", "Topic", "TypedStream", "WireName", "encode_frame",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from .checks import checked_meta, checked_name, encode_params, milliseconds
 from .codec import decode_answer
 from .connection import Connection
 from .errors import BusError, outcome
+from .following import Follow
 from .handlers import Context, serving
 from .limits import BACKLOG, CREDIT, DEADLINE, MOST_WAITING
 from .measurements import Measurement
@@ -194,6 +195,68 @@ class Bus:
         header: dict[str, Any] = {"kind": "open", "id": 0, "url": url, "credit": credit}
         return Stream(functools.partial(self._begin, header, None, deadline, meta, trace), credit)
 
+    @overload
+    def follow(
+        self,
+        to: str,
+        params: Any = None,
+        *,
+        element: type[ReplyT],
+        deadline: float = math.inf,
+        credit: int = CREDIT,
+        meta: dict[str, Any] | None = None,
+        trace: str | None = None,
+        skip_auth: bool = False,
+    ) -> Follow[ReplyT]: ...
+
+    @overload
+    def follow(
+        self,
+        to: str,
+        params: Any = None,
+        *,
+        element: Any = None,
+        deadline: float = math.inf,
+        credit: int = CREDIT,
+        meta: dict[str, Any] | None = None,
+        trace: str | None = None,
+        skip_auth: bool = False,
+    ) -> Follow[Any]: ...
+
+    def follow(
+        self,
+        to: str,
+        params: Any = None,
+        *,
+        element: Any = None,
+        deadline: float = math.inf,
+        credit: int = CREDIT,
+        meta: dict[str, Any] | None = None,
+        trace: str | None = None,
+        skip_auth: bool = False,
+    ) -> Follow[Any]:
+        """Reads a stream, and begins it anew when it ends with what passes: see `Follow`.
+
+            async for change in (changes := bus.follow("Rules/changes")):
+                if changes.gap:
+                    ...  # something may be missing before this change
+
+        Args:
+            element: the type of a partial reply; None yields the JSON's values.
+            deadline: seconds for each step; none by default, as changes may be rare.
+            credit: how many partial replies are read ahead.
+        """
+
+        def begin() -> Stream:
+            stream: Stream = Bus.stream(
+                self, to, params, element=element, deadline=deadline, credit=credit, meta=meta, trace=trace,
+                skip_auth=skip_auth,
+            )  # fmt: skip
+            return stream
+
+        begin()  # refuses a wrong credit at once
+        return Follow(self, begin)
+
     async def report(
         self,
         name: str,
@@ -271,6 +334,9 @@ class Bus:
             raise
         parts.measurement = measurement
         return connection, number
+
+    def _waited_for_credit(self, nanoseconds: int) -> None:
+        """Counts the time for which a stream of a topic waited for credit. Operators have none."""
 
     def _measure(self, header: dict[str, Any], trace: str | None) -> Measurement:
         """Begins a request. Operators' requests aren't measured."""

@@ -245,6 +245,15 @@ class Connection(asyncio.BufferedProtocol):
             raise ValueError(f"the answer can't be sent: {error}") from None
         self.send(frame)
 
+    def reply_part(self, number: int, body: bytes, missed: int) -> None:
+        """Sends a partial reply whose bytes are made already, and says how many were left out before it."""
+        meta = b',"meta":{"missed":%d}' % missed if missed else b""
+        try:
+            frame = self.encoded(b'{"kind":"reply","id":%d,"more":true%b}' % (number, meta), body)
+        except BusError as error:
+            raise ValueError(f"the answer can't be sent: {error}") from None
+        self.send(frame)
+
     def refuse(self, number: int, error: BusError) -> None:
         """Answers with an error."""
         header: dict[str, Any] = {"kind": "error", "id": number, "code": error.code, "message": error.message[:2048]}
@@ -302,7 +311,7 @@ class Connection(asyncio.BufferedProtocol):
                 self._take_welcome(body)
         elif "more" in header and header["more"]:
             if isinstance(request, Parts):
-                request.add(body)
+                request.add(body, _missed(header))
             else:  # a plain call only wants the final reply
                 self.add_credit(number, 1)
         else:
@@ -369,3 +378,10 @@ class Connection(asyncio.BufferedProtocol):
             request.end(None, error)
         elif not request.done():
             request.set_exception(error)
+
+
+def _missed(header: dict[str, Any]) -> int:
+    """Returns how many elements were left out before a partial reply, as its `meta` says."""
+    meta = header.get("meta")
+    missed = meta.get("missed") if isinstance(meta, dict) else None
+    return missed if type(missed) is int and missed > 0 else 0

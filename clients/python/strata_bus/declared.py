@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .outgoing import StreamHandler, is_async_generator
+
 if TYPE_CHECKING:
     from .typed import TypedHandler
 
@@ -20,11 +22,27 @@ class DeclaredAction:
     errors: Mapping[str, str]
     """The docs of its own errors by their codes."""
     deprecated: bool
+    is_declared_stream: bool = False
+    """Whether it was declared by `stream`."""
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it answers with a stream. Raises TypeError for a type that can't travel."""
+        if self.is_declared_stream or is_async_generator(self.function):
+            return True
+        return self.typed is not None and self.typed.is_stream
 
     @property
     def handler(self) -> Callable[..., Any]:
         """What handles calls."""
-        return self.typed or self.function
+        if self.typed is not None:
+            return self.typed
+        return StreamHandler(self.function) if self.is_stream else self.function
+
+    def described(self) -> dict[str, Any]:
+        """Returns the action as hello has it."""
+        said = {"auth": self.auth, "stream": self.is_stream}
+        return {name: value for name, value in said.items() if value}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """A module's contracts, made of what it declares: when they are asked for, not before."""
 
-import inspect
 from collections.abc import Iterable
 from typing import Any
 
@@ -98,11 +97,9 @@ def _action_contract(action: DeclaredAction, definitions: Definitions) -> Contra
     contract = ContractAction(
         documentation(action.function), action.deprecated, action.auth, errors={**action.errors}
     )
-    if action.typed is None:
-        contract.is_stream = inspect.isasyncgenfunction(action.function)
-    else:
+    contract.is_stream = action.is_stream
+    if action.typed is not None:
         contract.params = definitions.inline(action.typed.params)
-        contract.is_stream = action.typed.is_stream
         if action.typed.reply is not None:
             contract.reply = action.typed.reply.schema(definitions)
     return contract

@@ -21,11 +21,13 @@ class LifeCycle:
         steps: Mapping[str, Callable[..., Any]],
         background: Background,
         take_settings: Callable[[Call], None],
+        retire_streams: Callable[[], None],
     ) -> None:
         self._bus = bus
         self._steps = steps
         self._background = background
         self._take_settings = take_settings
+        self._retire_streams = retire_streams
         self._done: set[str] = set()
         self._tearing: asyncio.Task[None] | None = None
         self._handlers: dict[str, CallHandler] = {
@@ -40,11 +42,6 @@ class LifeCycle:
     def has_started(self) -> bool:
         """Whether `didStart` is done."""
         return "didStart" in self._done
-
-    @property
-    def retires(self) -> bool:
-        """Whether there is a handler of `retiring`."""
-        return "retiring" in self._steps
 
     def handler(self, step: str) -> CallHandler | None:
         """Returns the handler of the bus's call for a step; None if there is no such step."""
@@ -81,8 +78,11 @@ class LifeCycle:
             self._done.add(step)
 
     async def _retire(self, call: Call) -> None:
-        if self.retires:
-            await awaited(self._steps["retiring"])
+        try:
+            if "retiring" in self._steps:
+                await awaited(self._steps["retiring"])
+        finally:
+            self._retire_streams()
 
     async def _end(self, call: Call) -> None:
         await self._tear_down(STOP if call.deadline == math.inf else call.deadline, serving.get())

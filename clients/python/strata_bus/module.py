@@ -8,10 +8,8 @@ from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
 from .background import Background, Retry
-from .bus import Bus
 from .checks import checked_name, encode_params, socket_path
 from .connection import Connection
-from .declarations import Declarations
 from .errors import BusError
 from .handlers import Call, CallHandler, NoticeHandlerT
 from .hello import RUNTIME
@@ -22,6 +20,7 @@ from .limits import MOST_HANDLERS
 from .log import logger
 from .measurements import Measurement
 from .metrics import Metrics
+from .module_streams import ModuleStreams
 from .observers import Observation, Observer, Observers, check_observation
 from .offers import Offer
 from .own_spans import AttributeValue, OwnSpan, own_span
@@ -31,7 +30,7 @@ from .runner import Runner
 from .telemetry import Telemetry
 
 
-class Module(Declarations, Bus):
+class Module(ModuleStreams):
     """A module: what it offers, what it observes, and its connection.
 
     A lost connection is made again. `main()` is all that a program needs.
@@ -42,8 +41,7 @@ class Module(Declarations, Bus):
     """
 
     def __init__(self, name: str, *, level: str | None = None) -> None:
-        Bus.__init__(self)
-        Declarations.__init__(self)
+        super().__init__()
         self.name = name
         self.level = level
         """The start is refused if the manifest has another level. None if no level is said."""
@@ -54,7 +52,7 @@ class Module(Declarations, Bus):
         self._background = Background(self._fail)
         self._observers = Observers(self, self._background, self._runner, self._telemetry)
         self._registrations = Registrations(self, self, self._background)
-        self._life = LifeCycle(self, self._steps, self._background, self._take_settings)
+        self._life = LifeCycle(self, self._steps, self._background, self._take_settings, self._retire_streams)
         self._keeper = Keeper(self, self._life, self._background, self._hello)
         self._created: WeakValueDictionary[str, Instance] = WeakValueDictionary()
         self._questions: dict[str, CallHandler] = {  # of the bus, besides the steps and events
@@ -263,8 +261,7 @@ class Module(Declarations, Bus):
             hello["token"] = token
         if self._life.has_started:
             hello["resumed"] = True
-        if self._life.retires:
-            hello["retiring"] = True
+        hello["retiring"] = True  # in any case, as a topic may be offered later
         return hello
 
     def _described_with(self, offer: Offer) -> dict[str, Any]:
@@ -278,6 +275,9 @@ class Module(Declarations, Bus):
         return hello
 
     # -- called by the bus's requests and by the connection
+
+    def _waited_for_credit(self, nanoseconds: int) -> None:
+        self._telemetry.credit_waits._add(nanoseconds)
 
     def _measure(self, header: dict[str, Any], trace: str | None) -> Measurement:
         return self._telemetry.requested(header, trace)
@@ -345,6 +345,10 @@ class Module(Declarations, Bus):
         if instances is not None:
             return instances._call if action in instances._actions else None
         return offered._any.get(interface)
+
+    def _retire_streams(self) -> None:
+        for export in self._registrations.offered._exports:
+            export.retire()
 
     def _take_settings(self, call: Call) -> None:
         if self._settings is not None:

@@ -10,7 +10,10 @@ from .errors import BusError
 from .handlers import ActionHandlerT, Call, CallHandler, CallHandlerT
 from .instances import Instances, NewInstance
 from .limits import MOST_INSTANCES
+from .outgoing import ProxyHandler
 from .signatures import typed_handler
+from .topic_readers import TopicExport
+from .topics import Topic, ValueT
 from .versions import checked_version
 
 
@@ -23,13 +26,14 @@ class Offer:
 
     def __init__(self) -> None:
         self._interfaces: dict[str, dict[str, Any]] = {}
-        """The interfaces as hello has them, but for the actions of instances."""
+        """The interfaces as hello has them, but for what is said of their actions."""
         self._actions: dict[str, CallHandler] = {}
         """The handlers by `Interface/action`."""
         self._any: dict[str, CallHandler] = {}
         """The handlers of the interfaces that take any action."""
         self._instances: dict[str, Instances] = {}
         self._urls: list[dict[str, str]] = []
+        self._exports: list[TopicExport[Any]] = []
         self._declared_actions: dict[str, DeclaredAction] = {}
         """What is declared of the named actions, by `Interface/action`."""
         self._versions: dict[str, str] = {}
@@ -73,6 +77,68 @@ class Offer:
             errors: the codes of its own errors, and what they mean.
             deprecated: whether new callers should do without it.
         """
+        return self._offering(to, auth, errors, deprecated, False)
+
+    def stream(
+        self,
+        to: str,
+        *,
+        auth: bool = False,
+        errors: Mapping[str, str] | None = None,
+        deprecated: bool = False,
+    ) -> Callable[[ActionHandlerT], ActionHandlerT]:
+        """Decorates the handler of an action that answers with a stream.
+
+        The handler is an async generator, or a function that returns an iterable or an async
+        iterable; an `async def` may await first. A `Last` is the final reply's value. It is typed
+        as an action is: `def names(params: Names) -> Iterable[Name]`. An iterable that isn't async
+        must have its elements at hand, because the module does nothing else while it makes one.
+
+        Args:
+            auth: whether the app's authorizer is asked before each call.
+            errors: the codes of its own errors, and what they mean.
+            deprecated: whether new callers should do without it.
+        """
+        return self._offering(to, auth, errors, deprecated, True)
+
+    def stream_from(
+        self,
+        to: str,
+        topic: Topic[ValueT],
+        *,
+        starting_with: Callable[[Call], Iterable[ValueT]] | None = None,
+        where: Callable[[Call, ValueT], bool] | None = None,
+        element: Any = None,
+        doc: str | None = None,
+        auth: bool = False,
+        errors: Mapping[str, str] | None = None,
+        deprecated: bool = False,
+    ) -> None:
+        """Offers a topic as a stream: each call becomes a reader of it.
+
+        Under `replace: overlap` its streams end with `replaced` when another process has taken
+        over, after the handler of `retiring`.
+
+        Args:
+            starting_with: returns the elements that a new reader gets first, such as the present
+                state. It can't await: the reader begins in the same turn of the loop, so nothing
+                falls between. They take no room in the buffer, and `where` isn't asked.
+            where: whether the call's reader gets an element. It may be asked more than once. If it
+                raises, the reader's stream ends with that.
+            element: the elements' type, for the contract. A value that isn't of it is an error at
+                the sender. None for JSON.
+            doc: what the stream is, for the contract.
+            auth: whether the app's authorizer is asked before each call.
+            errors: the codes of its own errors, and what they mean.
+            deprecated: whether new callers should do without it.
+        """
+        export = TopicExport("/".join(split_action(to)), topic, starting_with, where, element)
+        self._offering(to, auth, errors, deprecated, True)(export.handler(doc))
+        self._exports.append(export)
+
+    def _offering(
+        self, to: str, auth: bool, errors: Mapping[str, str] | None, deprecated: bool, is_stream: bool
+    ) -> Callable[[ActionHandlerT], ActionHandlerT]:
         interface, action = split_action(to)
         codes = checked_codes(errors or {})
 
@@ -80,9 +146,10 @@ class Offer:
             row = self._interfaces.setdefault(interface, {"instances": "single", "actions": {}})
             if interface in self._any or interface in self._instances or f"{interface}/{action}" in self._actions:
                 raise ValueError(f"{to} is offered already")
-            row["actions"][action] = {"auth": True} if auth else {}
+            row["actions"][action] = {}
             name = f"{interface}/{action}"
-            declared = DeclaredAction(handler, typed_handler(name, handler, Call), auth, codes, deprecated)
+            typed = typed_handler(name, handler, Call, is_stream=is_stream)
+            declared = DeclaredAction(handler, typed, auth, codes, deprecated, is_stream)
             self._declared_actions[name] = declared
             self._actions[name] = declared.handler
             return handler
@@ -90,14 +157,18 @@ class Offer:
         return register
 
     def any_action(self, interface: str) -> Callable[[CallHandlerT], CallHandlerT]:
-        """Decorates the handler of an interface that takes any action, as a proxy does."""
+        """Decorates the handler of an interface that takes any action, as a proxy does.
+
+        Its answer is a stream if it returns an async iterator: a proxy can't declare which
+        actions have one.
+        """
         name, _ = split_action(f"{interface}/any")
 
         def register(handler: CallHandlerT) -> CallHandlerT:
             if name in self._interfaces:
                 raise ValueError(f"{interface} is offered already")
             self._interfaces[name] = {"instances": "single"}
-            self._any[name] = handler
+            self._any[name] = ProxyHandler(handler)
             return handler
 
         return register
@@ -155,6 +226,8 @@ class Offer:
         described = {}
         for name in interfaces:
             row = dict(self._interfaces[name])
+            if "actions" in row:
+                row["actions"] = {own: self._declared_actions[f"{name}/{own}"].described() for own in row["actions"]}
             if name in self._versions:
                 row["version"] = self._versions[name]
             if name in self._instances:
@@ -178,6 +251,7 @@ class Offer:
             joined._any.update(offer._any)
             joined._instances.update(offer._instances)
             joined._declared_actions.update(offer._declared_actions)
+            joined._exports += offer._exports
             joined._versions.update(offer._versions)
             joined._docs.update(offer._docs)
             shapes = url_shapes(offer._urls)

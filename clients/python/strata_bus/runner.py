@@ -10,11 +10,12 @@ from .errors import BusError, described
 from .handlers import Last, Served, serving
 from .log import logger
 from .metrics import Timer
+from .outgoing import EncodedElement, Elements, elements_of, single_reply
 
 # What a handler may return so that no task is needed.
 _PLAIN = frozenset([type(None), bool, int, float, str, list, dict, tuple])
 # The codes without a dot that a handler may send.
-_CALLEES = frozenset(["bad-params", "failed", "unknown-action", "overloaded", "replaced", "cancelled"])
+_CALLEES = frozenset(["bad-params", "failed", "unknown-action", "overloaded", "slow-consumer", "replaced", "cancelled"])
 
 
 class Runner:
@@ -59,13 +60,15 @@ class Runner:
         code = "cancelled"
         try:
             if served.cancelled:
-                if inspect.iscoroutine(result):
+                if isinstance(result, Elements) or inspect.iscoroutine(result):
                     result.close()
                 return
-            if hasattr(result, "__aiter__"):
-                result = await self._send_stream(served, result)
-            elif inspect.isawaitable(result):
-                result = await result
+            if isinstance(result, Elements):
+                result = await self._send_stream(served, elements_of(result.source))
+            else:
+                if inspect.isawaitable(result):
+                    result = await result
+                single_reply(result)
             if served.id is not None:
                 await connection.room()
                 connection.reply(served.id, result)
@@ -90,7 +93,7 @@ class Runner:
         No part is made before the last one was sent.
         """
         connection, number = served.connection, served.id
-        if number is None:
+        if number is None or served.header["kind"] == "notice":
             raise TypeError("an observer can't answer with a stream")
         try:
             async for part in parts:
@@ -100,7 +103,10 @@ class Runner:
                     await self._wait_for_credit(served)
                 served.credit -= 1
                 await connection.room()
-                connection.reply(number, part, more=True)
+                if isinstance(part, EncodedElement):
+                    connection.reply_part(number, part.body, part.missed)
+                else:
+                    connection.reply(number, part, more=True)
             return None
         finally:
             close = getattr(parts, "aclose", None)

@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from .typed import TypedHandler
 
 
-def typed_handler(name: str, handler: Callable[..., Any], message: type, leading: int = 0) -> "TypedHandler | None":
+def typed_handler(
+    name: str, handler: Callable[..., Any], message: type, leading: int = 0, is_stream: bool = False
+) -> "TypedHandler | None":
     """Returns the typed form of a handler; None if it takes the message itself.
 
     Args:
         name: names the handler in errors.
         message: `Call` or `Notice`.
         leading: the number of parameters before the one that counts.
+        is_stream: whether it was declared as a stream.
     """
     try:
         parameters = list(inspect.signature(handler).parameters.values())
@@ -40,7 +43,7 @@ def typed_handler(name: str, handler: Callable[..., Any], message: type, leading
                          f"{message.__name__}; this one wants {len(needed)} more parameters")  # fmt: skip
     from .typed import TypedHandler  # late, since modules without types do without
 
-    return TypedHandler(name, handler, first.name, takes_message)
+    return TypedHandler(name, handler, first.name, takes_message, is_stream)
 
 
 def _is_message(annotation: Any, message: type) -> bool:

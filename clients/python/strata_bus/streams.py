@@ -19,7 +19,8 @@ class Parts:
     """The partial replies to one open request: those received and not yet read, and its end."""
 
     def __init__(self, credit: int) -> None:
-        self.parts: collections.deque[bytes] = collections.deque()
+        self.parts: collections.deque[tuple[bytes, int]] = collections.deque()
+        """The bodies, and how many elements were left out before each."""
         self.window = credit
         self.owed = 0
         """The partial replies that were read since credit was last given."""
@@ -29,9 +30,9 @@ class Parts:
         self.error: BusError | None = None
         self.measurement = Measurement(None)
 
-    def add(self, body: bytes) -> None:
+    def add(self, body: bytes, missed: int = 0) -> None:
         """Adds a partial reply."""
-        self.parts.append(body)
+        self.parts.append((body, missed))
         self._wake()
 
     def end(self, final: bytes | None, error: BusError | None = None) -> None:
@@ -59,6 +60,9 @@ class Stream(AsyncIterator[Any]):
         self._request: tuple[Connection, int] | None = None
         self._ended = False
         self.result: Any = None
+        self.missed = 0
+        """How many elements the provider left out before the last one that was returned, because
+        this reader was slow."""
         if credit < 1:
             raise ValueError("credit is under 1: nothing would ever come")
 
@@ -90,7 +94,7 @@ class Stream(AsyncIterator[Any]):
             except asyncio.CancelledError:
                 self._end()
                 raise
-        body = parts.parts.popleft()
+        body, self.missed = parts.parts.popleft()
         parts.owed += 1
         if parts.owed * 2 >= parts.window and self._is_open:
             connection.add_credit(number, parts.owed)

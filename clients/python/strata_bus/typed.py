@@ -1,5 +1,6 @@
 """Typed handlers, replies and contents: JSON is checked and converted where it comes in and goes out."""
 
+import collections
 import collections.abc
 import functools
 import inspect
@@ -14,10 +15,17 @@ from .contracts.problems import Mismatch
 from .contracts.record_plans import RecordPlan
 from .errors import BusError
 from .handlers import Call, Last, Notice
+from .outgoing import EncodedElement, Elements, elements_of, is_async_generator, single_reply
 
 _MOST_CONVERTED = 64
 """The parameters of a URL that may be converted from text."""
 _STREAMS = (collections.abc.AsyncIterator, collections.abc.AsyncIterable, collections.abc.AsyncGenerator)
+_ITERATORS = (collections.abc.Iterator, collections.abc.Generator)
+_ITERABLES = (
+    *_STREAMS, *_ITERATORS, collections.abc.Iterable, collections.abc.Collection, collections.abc.Sequence,
+    collections.abc.Set, list, set, frozenset, tuple, collections.deque,
+)  # fmt: skip
+"""What the handler of a declared stream may return."""
 _TOO_DEEP = "a value that isn't nested so deep"
 
 
@@ -75,17 +83,26 @@ class TypedHandler:
     Its types are looked at when they are first needed, because they may be defined after it.
     """
 
-    def __init__(self, name: str, handler: Callable[..., Any], parameter: str, takes_message: bool) -> None:
+    def __init__(
+        self, name: str, handler: Callable[..., Any], parameter: str, takes_message: bool, is_stream: bool = False
+    ) -> None:
         self.handler = handler
-        self.is_stream = inspect.isasyncgenfunction(handler)
-        """Whether it answers with a stream; known after `prepare`."""
         self.reply: Plan | None = None
         """The type of the reply, or of an element; None if the handler doesn't say it."""
         self._name = name
         self._parameter = parameter
         self._takes_message = takes_message
         self._is_async = inspect.iscoroutinefunction(handler)
+        self._is_declared_stream = is_stream
+        self._is_stream = is_stream or is_async_generator(handler)
         self._params: Plan | None = None
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it answers with a stream."""
+        if not self._is_stream:
+            self.prepare()  # the annotation may say it
+        return self._is_stream
 
     @property
     def params(self) -> Plan:
@@ -115,17 +132,31 @@ class TypedHandler:
 
     def _take_result(self, hint: Any) -> None:
         origin = typing.get_origin(hint)
-        if origin in _STREAMS or hint in _STREAMS:
-            self.is_stream = True
-            hint = (typing.get_args(hint) or (Any,))[0]
-            parts = [part for part in typing.get_args(hint) if part is not Last]
-            if len(parts) < len(typing.get_args(hint)):
-                hint = functools.reduce(lambda left, right: left | right, parts)
-            self.reply = plan_of(hint)
-        elif hint not in (typing.NoReturn, typing.Never):
-            if origin in (collections.abc.Awaitable, collections.abc.Coroutine):
-                hint = typing.get_args(hint)[-1]
+        if origin in (collections.abc.Awaitable, collections.abc.Coroutine):
+            hint = typing.get_args(hint)[-1]
+            origin = typing.get_origin(hint)
+        if (origin or hint) in (_ITERABLES if self._is_declared_stream else _STREAMS):
+            self._is_stream = True
+            self._take_element(hint)
+        elif hint in (typing.NoReturn, typing.Never) or self._is_declared_stream and hint is Any:
+            return
+        elif self._is_declared_stream:
+            raise TypeError(f"the result of a stream is said as AsyncIterator[T] or Iterable[T], not as {hint}")
+        elif (origin or hint) in _ITERATORS:
+            raise TypeError(f"{hint} is no reply: declare the action as a stream, by @module.stream")
+        else:
             self.reply = whole_plan(hint)
+
+    def _take_element(self, hint: Any) -> None:
+        """Takes the type of the elements, which `Last` isn't one of."""
+        arguments = typing.get_args(hint) or (Any,)
+        if typing.get_origin(hint) is tuple and arguments[1:] != (...,):
+            raise TypeError(f"{hint} isn't the type of a stream, whose elements have one type: say tuple[T, ...]")
+        element = arguments[0]
+        parts = [part for part in typing.get_args(element) if part is not Last]
+        if len(parts) < len(typing.get_args(element)):
+            element = functools.reduce(lambda left, right: left | right, parts)
+        self.reply = plan_of(element)
 
     def __call__(self, *arguments: Any) -> Any:
         """Handles a call or a notice, which comes last; an instance's object comes before it."""
@@ -133,8 +164,8 @@ class TypedHandler:
         arguments = (*arguments[:-1], self._value(message))
         if self._takes_message:
             arguments = (*arguments, message)
-        if self.is_stream:
-            return self._stream(arguments)
+        if self._is_stream:
+            return Elements(self._stream(arguments))
         if self._is_async:
             return self._answer_later(arguments)
         result = self.handler(*arguments)
@@ -161,24 +192,24 @@ class TypedHandler:
         return self._encoded(await result)
 
     async def _stream(self, arguments: tuple[Any, ...]) -> AsyncIterator[Any]:
-        elements = self.handler(*arguments)
-        if inspect.isawaitable(elements):
-            elements = await elements
+        elements = elements_of(self.handler(*arguments))
         try:
             async for element in elements:
-                yield element if isinstance(element, Last) else self._encoded(element)
+                yield element if isinstance(element, (Last, EncodedElement)) else self._encoded(element)
         finally:
             close = getattr(elements, "aclose", None)
             if close is not None:
                 await close()
 
     def _encoded(self, value: Any) -> Any:
+        if not self._is_stream:
+            single_reply(value)
         if self.reply is None:
             return value
         try:
             return encoded(self.reply, value)
         except Mismatch as problem:
-            what = "an element" if self.is_stream else "the reply"
+            what = "an element" if self._is_stream else "the reply"
             raise TypeError(f"{what} isn't what its type says: {problem}") from None
 
 

@@ -57,6 +57,13 @@ async def names(params: Names) -> list[str]:
     with module.span("names"):
         return [params.name] * params.limit
 
+changes = strata_bus.Topic()
+module.stream_from("Low/changes", changes, starting_with=lambda call: ["state"], element=str)
+
+@module.stream("Low/listed")
+def listed(params: int) -> list[int]:
+    return list(range(params))
+
 @module.action("Low/refuse")
 def refuse(call):
     raise strata_bus.BusError("Low.no", "no")
@@ -121,6 +128,10 @@ class BundledModuleTests(BusCase):
         stream = high.stream("Low/count", 20)
         self.assertEqual([part async for part in stream], list(range(20)))
         self.assertEqual(stream.result, ["strata_bus"], "the module runs without the package")
+        self.assertEqual([part async for part in high.stream("Low/listed", 2)], [0, 1])
+        async for change in high.follow("Low/changes"):
+            self.assertEqual(change, "state")
+            break
         async with await within(high.create("Cart")) as cart:
             self.assertEqual([await within(cart.call("put", "hat")) for _ in range(2)], [1, 2])
         self.assertEqual(await within(high.call("Low/names", {"name": "a", "limit": 2}, reply=list[str])), ["a", "a"])

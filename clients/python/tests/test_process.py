@@ -60,6 +60,23 @@ async def retiring():
 module.main()
 """
 
+PUSHING = """
+import os, strata_bus
+module = strata_bus.Module("Low")
+changes = strata_bus.Topic()
+module.stream_from("Low/changes", changes, starting_with=lambda call: [os.getpid()])
+
+@module.action("Low/push")
+async def push(call):
+    await changes.send(call.params)
+
+@module.retiring
+async def retiring():
+    await changes.send("last")
+
+module.main()
+"""
+
 
 class ProcessTests(BusCase):
     async def line(self, process: subprocess.Popen[str]) -> str:
@@ -203,6 +220,31 @@ class LaunchedTests(BusCase):
             self.assertEqual(count.result, "retired")
         async with tool.stream("Low/ticks") as ticks:
             self.assertNotEqual(await within(ticks.__anext__()), old)
+        await within(tool.close())
+        up.send_signal(signal.SIGINT)
+        output = up.communicate(timeout=PATIENCE)[0]
+        self.assertEqual(up.returncode, 0, output)
+
+    async def test_the_streams_of_topics_end_when_a_process_is_replaced(self) -> None:
+        await self.write(PUSHING, "replace: overlap, stop: 600s")
+        up = await self.up()
+        tool = await self.tool()
+        changes = tool.follow("Low/changes")
+        reading = aiter(changes)
+        async with tool.stream("Low/changes", deadline=math.inf) as stream:
+            old = await within(anext(stream))
+            self.assertEqual(await within(anext(reading)), old)
+            await within(tool.call("Low/push", "first"))
+            self.assertEqual((await within(anext(reading)), changes.gap), ("first", None))
+            await within(tool.call("launcher/restart", {"module": "Low"}))
+            # It doesn't wait for the end of `stop`.
+            self.assertEqual([await within(anext(stream)) for _ in range(2)], ["first", "last"])
+            error = await self.assertRefused(anext(stream), "replaced", "yes")
+            self.assertIn("Low/changes", error.message)
+        self.assertEqual((await within(anext(reading)), changes.gap), ("last", None))
+        self.assertNotEqual(await within(anext(reading)), old)
+        assert changes.gap is not None and changes.gap.error is not None
+        self.assertEqual((changes.gap.missed, changes.gap.error.code), (0, "replaced"))
         await within(tool.close())
         up.send_signal(signal.SIGINT)
         output = up.communicate(timeout=PATIENCE)[0]

@@ -1,8 +1,11 @@
 """Streams, out and in: credit, results, errors, who leaves."""
 
 import asyncio
+import dataclasses
+import functools
 import math
-from collections.abc import AsyncIterator
+import unittest
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Iterator
 from typing import Any
 
 from support import BusCase, Seen, strata_bus, within
@@ -67,7 +70,7 @@ class StreamTests(BusCase):
         for _ in range(5):
             await self.low.call("bus/ping")
             await self.high.call("bus/ping")
-        self.assertEqual((list(parts.parts), parts.error), ([b"0", b"1", b"2"], None))
+        self.assertEqual((list(parts.parts), parts.error), ([(b"0", 0), (b"1", 0), (b"2", 0)], None))
         connection.add_credit(number, 100)
         while parts.final is None:
             await self.high.call("bus/ping")
@@ -137,3 +140,302 @@ class StreamTests(BusCase):
         await self.start(middle)
         stream = self.high.stream("Big/parts", credit=8)
         self.assertEqual([len(part) async for part in stream], [500_000] * 64)
+
+
+@dataclasses.dataclass
+class Item:
+    name: str
+
+
+class Pages:
+    """An async iterable that isn't a generator, and can't be closed."""
+
+    def __init__(self, most: int) -> None:
+        self.left = list(range(most))
+
+    def __aiter__(self) -> "Pages":
+        return self
+
+    async def __anext__(self) -> int:
+        if not self.left:
+            raise StopAsyncIteration
+        return self.left.pop(0)
+
+
+class Counter:
+    """A handler that is an object."""
+
+    async def __call__(self, call: strata_bus.Call) -> AsyncIterator[int]:
+        yield 1
+
+
+async def numbers(call: strata_bus.Call) -> AsyncIterator[int]:
+    for number in range(3):
+        yield number
+
+
+class DeclaredStreamTests(BusCase):
+    """`@module.stream`: what a handler may return, and what hello says."""
+
+    async def read(self, module: strata_bus.Module, to: str, params: Any = None) -> tuple[list[Any], Any]:
+        """What a stream of it yields, and its result."""
+        async with strata_bus.Operator(self.socket) as tool:
+            stream = tool.stream(to, params, deadline=math.inf)
+
+            async def parts() -> list[Any]:
+                return [part async for part in stream]
+
+            return await within(parts()), stream.result
+
+    async def test_a_handler_may_return_any_iterable(self) -> None:
+        low = strata_bus.Module("Low")
+        closed = Seen()
+
+        @low.stream("Low/generator")
+        def generator(call: strata_bus.Call) -> Iterator[Any]:
+            try:
+                yield from range(200)
+                yield strata_bus.Last("end")
+            finally:
+                closed("generator")
+
+        @low.stream("Low/later")
+        async def later(call: strata_bus.Call) -> set[int]:
+            await asyncio.sleep(0)
+            return {7}
+
+        async def read_later(call: strata_bus.Call) -> AsyncIterator[int]:
+            await asyncio.sleep(0)
+            return numbers(call)
+
+        returned: dict[str, Callable[[strata_bus.Call], Any]] = {
+            "list": lambda call: [1, 2], "range": lambda call: range(3), "empty": lambda call: (),
+            "pages": lambda call: Pages(4), "async": numbers, "partial": functools.partial(numbers),
+            "made": lambda call: numbers(call), "readLater": read_later, "map": lambda call: map(str, [1, 2]),
+        }  # fmt: skip
+        for name, handler in returned.items():
+            low.stream(f"Low/{name}")(handler)
+        low.action("Low/object")(Counter())
+        await self.start(low)
+        self.assertEqual(await self.read(low, "Low/generator"), (list(range(200)), "end"))
+        self.assertEqual(await closed.next(), "generator")
+        self.assertEqual(await self.read(low, "Low/later"), ([7], None))
+        self.assertEqual(await self.read(low, "Low/object"), ([1], None))
+        for name, parts in {
+            "list": [1, 2], "range": [0, 1, 2], "empty": [], "pages": [0, 1, 2, 3], "async": [0, 1, 2],
+            "partial": [0, 1, 2], "made": [0, 1, 2], "readLater": [0, 1, 2], "map": ["1", "2"],
+        }.items():  # fmt: skip
+            self.assertEqual(await self.read(low, f"Low/{name}"), (parts, None), name)
+
+    async def test_a_reader_that_leaves_closes_what_the_handler_returned(self) -> None:
+        low, closed = strata_bus.Module("Low"), Seen()
+        kept: list[Any] = []
+
+        def endless() -> Iterator[int]:
+            try:
+                while True:
+                    yield 1
+            finally:
+                closed("sync")
+
+        async def endless_later() -> AsyncIterator[int]:
+            try:
+                while True:
+                    yield 1
+            finally:
+                closed("async")
+
+        @low.stream("Low/sync")
+        def sync(call: strata_bus.Call) -> Iterator[int]:
+            kept.append(generator := endless())  # so that it isn't ended as garbage
+            return generator
+
+        @low.stream("Low/async")
+        async def later(call: strata_bus.Call) -> AsyncIterator[int]:
+            kept.append(generator := endless_later())
+            return generator
+
+        await self.start(low)
+        tool = await self.tool()
+        for name in ("sync", "async"):
+            async with tool.stream(f"Low/{name}") as stream:
+                await within(anext(stream))
+            self.assertEqual(await closed.next(), name)
+
+    async def test_a_typed_one_has_the_elements_of_its_annotation(self) -> None:
+        low = strata_bus.Module("Low")
+
+        @low.stream("Low/iterable")
+        def iterable(params: int) -> Iterable[Item]:
+            return [Item(str(number)) for number in range(params)]
+
+        @low.stream("Low/generator")
+        def generator(params: int, call: strata_bus.Call) -> Generator[Item | strata_bus.Last, None, None]:
+            yield Item("a")
+            yield strata_bus.Last(params)
+
+        @low.stream("Low/later")
+        async def later(params: int) -> list[Item]:
+            return [Item("b")] * params
+
+        def promised(params: int) -> Awaitable[AsyncIterator[Item]]:
+            async def items() -> AsyncIterator[Item]:
+                yield Item("c")
+
+            async def made() -> AsyncIterator[Item]:
+                return items()
+
+            return made()
+
+        @low.stream("Low/tuple")
+        def pair(params: int) -> tuple[Item, ...]:
+            return (Item("d"),)
+
+        @low.stream("Low/wrong")
+        def wrong(params: int) -> Iterable[Item]:
+            return [Item("e"), 5]  # type: ignore[list-item]
+
+        low.stream("Low/promised")(promised)
+        await self.start(low)
+        for name, expected in {
+            "iterable": (["0", "1"], None), "generator": (["a"], 2), "later": (["b", "b"], None),
+            "promised": (["c"], None), "tuple": (["d"], None),
+        }.items():  # fmt: skip
+            parts, result = await self.read(low, f"Low/{name}", 2)
+            self.assertEqual(([part["name"] for part in parts], result), expected, name)
+        with self.assertLogs("strata", "ERROR"):
+            error = await self.assertRefused(self.read(low, "Low/wrong", 1), "failed", "yes")
+        self.assertIn("an element isn't what its type says", error.message)
+        await self.assertRefused(self.read(low, "Low/iterable", "many"), "bad-params", "yes")
+        [contract] = low.contracts()["provides"]
+        item = {"$ref": "#/$defs/Item"}
+        for name in ("iterable", "generator", "later", "promised", "tuple"):
+            self.assertEqual(list(contract["actions"][name]["element"]), list(item), name)
+            self.assertNotIn("reply", contract["actions"][name])
+
+    async def test_an_instance_has_streams(self) -> None:
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
+        carts = low.instances("Cart", lambda new: ["hat", "shoe"])
+
+        @carts.stream("things")
+        def things(cart: list[str], params: None) -> Iterable[str]:
+            return cart
+
+        carts.stream("guarded", auth=True)(lambda cart, call: cart)
+        carts.stream("json")(lambda cart, call: iter(cart))
+        self.assertEqual(
+            low.describe()["interfaces"]["Cart"]["actions"],
+            {"things": {"stream": True}, "guarded": {"auth": True, "stream": True}, "json": {"stream": True}})  # fmt: skip
+        await self.start(low)
+        await self.start(high)
+        async with await within(high.create("Cart")) as cart:
+            for name in ("things", "json"):
+                self.assertEqual([thing async for thing in cart.stream(name)], ["hat", "shoe"])
+
+    async def test_an_iterator_that_is_not_declared_as_a_stream_fails(self) -> None:
+        low = strata_bus.Module("Low")
+
+        @low.action("Low/later")
+        async def later(call: strata_bus.Call) -> Any:
+            return iter([1])
+
+        @low.action("Low/typed")
+        def typed(params: None) -> list[int]:
+            return (number for number in range(3))  # type: ignore[return-value]
+
+        low.action("Low/made")(lambda call: numbers(call))
+        low.action("Low/generator")(lambda call: (number for number in range(3)))
+        await self.start(low)
+        tool = await self.tool()
+        for name in ("later", "typed", "made", "generator"):
+            with self.assertLogs("strata", "ERROR"):
+                error = await self.assertRefused(tool.call(f"Low/{name}"), "failed", "yes")
+            self.assertRegex(error.message, "isn't declared as a stream: use @module.stream", name)
+
+    async def test_a_stream_whose_handler_returns_no_iterable_fails(self) -> None:
+        low = strata_bus.Module("Low")
+        for name, value in {"number": 5, "none": None, "text": "ab", "object": {"a": 1}}.items():
+            low.stream(f"Low/{name}")(lambda call, value=value: value)
+        await self.start(low)
+        for name in ("number", "none", "text", "object"):
+            with self.assertLogs("strata", "ERROR"):
+                error = await self.assertRefused(self.read(low, f"Low/{name}"), "failed", "yes")
+            self.assertIn("return an iterable or an async iterable", error.message)
+
+    async def test_an_interface_of_any_action_may_answer_with_a_stream(self) -> None:
+        low = strata_bus.Module("Low")
+        low.any_action("Any")(lambda call: numbers(call) if call.action == "stream" else 1)
+        await self.start(low)
+        self.assertEqual(await self.read(low, "Any/stream"), ([0, 1, 2], None))
+        self.assertEqual(await self.read(low, "Any/other"), ([], 1))
+
+    async def test_a_long_iterable_lets_other_handlers_run(self) -> None:
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
+        made: list[int] = []
+
+        @low.stream("Low/long")
+        def long(call: strata_bus.Call) -> Iterator[int]:
+            for number in range(1_000_000):
+                made.append(number)
+                yield number
+
+        low.action("Low/made")(lambda call: len(made))
+        await self.start(low)
+        await self.start(high)
+        async with high.stream("Low/long", credit=1_000_000) as stream:
+            await within(anext(stream))
+            self.assertLess(await within(high.call("Low/made")), 1_000_000)
+
+    async def test_hello_and_describe_mark_streams(self) -> None:
+        low = strata_bus.Module("Low")
+        low.stream("Low/declared", auth=True, errors={"Low.no": "Not now."})(lambda call: [])
+        low.action("Low/generator")(numbers)
+        low.action("Low/plain")(lambda call: 1)
+
+        @low.action("Low/annotated")
+        def annotated(params: None) -> AsyncIterator[int]:
+            raise AssertionError
+
+        actions = {
+            "declared": {"auth": True, "stream": True}, "generator": {"stream": True}, "plain": {},
+            "annotated": {"stream": True},
+        }  # fmt: skip
+        self.assertEqual(low.describe()["interfaces"]["Low"]["actions"], actions)
+        [contract] = low.contracts()["provides"]
+        self.assertEqual({name for name, said in contract["actions"].items() if "element" in said}, {
+            "declared", "generator", "annotated"})  # fmt: skip
+        self.assertEqual(contract["actions"]["declared"]["errors"], {"Low.no": {"description": "Not now."}})
+        await self.start(low)
+        offer = strata_bus.Offer()
+        offer.stream("Late/now")(lambda call: [1])
+        async with await within(low.register(offer)):
+            self.assertEqual(await self.read(low, "Late/now"), ([1], None))
+            self.assertEqual(low._hello()["interfaces"]["Late"]["actions"], {"now": {"stream": True}})
+
+
+class StreamDeclarationTests(unittest.TestCase):
+    def test_a_result_that_is_no_stream_is_refused_before_the_start(self) -> None:
+        def one(params: int) -> int:
+            return params
+
+        def pair(params: int) -> tuple[int, str]:
+            return params, ""
+
+        def some(params: int) -> Iterator[int]:
+            return iter([params])
+
+        for handler in (one, pair):
+            module = strata_bus.Module("Low")
+            module.stream("Low/a")(handler)
+            with self.assertRaisesRegex(TypeError, "Low/a: .*(Iterable|tuple)"):
+                module.contracts()
+        module = strata_bus.Module("Low")
+        module.action("Low/a")(some)
+        with self.assertRaisesRegex(TypeError, "Low/a: .*by @module.stream"):
+            module.contracts()
+
+    def test_a_name_is_offered_once(self) -> None:
+        module = strata_bus.Module("Low")
+        module.action("Low/a")(lambda call: 1)
+        with self.assertRaisesRegex(ValueError, "offered already"):
+            module.stream("Low/a")(lambda call: [])
