@@ -154,7 +154,7 @@ class Topic(Generic[ValueT]):
     def _slow(self, reader: "TopicReader") -> BusError:
         return BusError(
             "slow-consumer",
-            f"{reader.export.name} ended, because its reader left {self.buffer} elements unread, as many as the topic's "
-            "buffer holds: read faster or with more credit, or make the topic with a larger buffer or another overflow",
+            f"{reader.export.name} ended, because its reader left {self.buffer} elements unread, which is all "
+            "that its topic's buffer holds: read faster or with more credit, or make the topic with a larger buffer or another overflow",
             ran="yes",
         )

@@ -324,8 +324,8 @@ class DeclaredStreamTests(BusCase):
         carts.stream("guarded", auth=True)(lambda cart, call: cart)
         carts.stream("json")(lambda cart, call: iter(cart))
         self.assertEqual(
-            low.describe()["interfaces"]["Cart"]["actions"],
-            {"things": {"stream": True}, "guarded": {"auth": True, "stream": True}, "json": {"stream": True}})  # fmt: skip
+            low.describe()["interfaces"]["Cart"]["actions"], {
+                "things": {"stream": True}, "guarded": {"auth": True, "stream": True}, "json": {"stream": True}})
         await self.start(low)
         await self.start(high)
         async with await within(high.create("Cart")) as cart:
