@@ -116,6 +116,14 @@ class HarnessTests(AppCase):
         self.app.wait_ready()
         self.tool, self.fetcher = self.app.tool(), self.app.module("Fetcher")
 
+    def settle_rules(self) -> None:
+        """Waits until Rules has sent what follows from the calls before.
+
+        Its tasks begin after all calls that it has read at once, so it takes two rounds.
+        """
+        for _ in range(2):
+            self.tool.expect("Rules/status", gives={})
+
     # -- calls
 
     def test_a_played_module_answers_what_it_expects(self) -> None:
@@ -175,7 +183,7 @@ class HarnessTests(AppCase):
         self.fetcher.expect_call("Fetcher/get")
         self.tool.ask("Rules/check")
         self.tool.ask("Rules/alarm")
-        self.tool.expect("Rules/status", gives={})
+        self.settle_rules()
         with self.fails("expected nothing, and got a call of Fetcher/get with", "the notice rules.alarm with"):
             self.fetcher.expect_nothing()
 
@@ -316,6 +324,7 @@ class HarnessTests(AppCase):
         with self.fails("an element was expected: it didn't come"):
             changes.expect(within=0.01)
         self.tool.call("Rules/push", 1)
+        self.settle_rules()
         with self.fails("nothing was expected, and 1 came"):
             changes.expect_nothing()
 
