@@ -21,6 +21,7 @@ extension Launcher {
         link.watch { [weak self] in self?.saw($0) }
         for supervisor in supervisors { supervisor.change { $0.busCame(at: loop.now) } }
         if absence == nil {
+            settings.onBus()
             proceed(order.begin(at: loop.now))
             sayWhenAllReady()
         }

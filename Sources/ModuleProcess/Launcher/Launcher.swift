@@ -45,6 +45,8 @@ public final class Launcher {
         public var reload: (() -> Result<Manifest, LaunchError>)?
         /// The absolute path of the file for modules' spans; nil for none.
         public var spans: String?
+        /// Called when the bus takes connections, once.
+        var onBus: () -> Void = {}
         /// Whether a person at a terminal reads the launcher's messages. If so, it suggests
         /// commands once the app has started.
         public var isForPerson = false

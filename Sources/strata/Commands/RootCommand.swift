@@ -23,12 +23,13 @@ struct RootCommand: ParsableCommand {
             unusable path; 3 no bus, or one that runs already.
             """,
         version: "strata \(version)",
-        subcommands: [LocalProcessCommand.self],
+        subcommands: [LocalProcessCommand.self, TestApp.self, TestGuard.self],
         groupedSubcommands: [
             CommandGroup(
                 name: "App",
                 subcommands: [
-                    New.self, Up.self, BrokerCommand.self, Launch.self, CheckCommand.self, SettingsCommand.self,
+                    New.self, Up.self, TestCommand.self, BrokerCommand.self, Launch.self, CheckCommand.self,
+                    SettingsCommand.self,
                     Why.self,
                     Graph.self, Reload.self, Down.self,
                 ]),

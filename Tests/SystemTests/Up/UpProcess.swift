@@ -46,20 +46,22 @@ final class UpProcess {
 
     /// Starts `strata COMMAND MANIFEST --socket SOCKET`.
     /// - Parameters:
+    ///   - hasSocket: whether the command takes a socket.
     ///   - environment: further variables, `NAME=value` each. Memory pressure on the machine
     ///     doesn't affect the test unless they say so.
     ///   - passed: a service manager's socket, which becomes its descriptor 3.
     ///   - terminal: its controlling terminal; nil for none.
     func start(
-        _ command: String = "up", _ more: [String] = [], socket: String? = nil, environment: [String] = [],
-        passed: Int32? = nil, terminal: PseudoTerminal? = nil
+        _ command: String = "up", _ more: [String] = [], socket: String? = nil, hasSocket: Bool = true,
+        environment: [String] = [], passed: Int32? = nil, terminal: PseudoTerminal? = nil
     ) throws {
         let program = try #require(realpath("/proc/self/exe", nil))
         defer { free(program) }
         let path = String(cString: program)
         let executable = path[..<(path.lastIndex(of: "/") ?? path.endIndex)] + "/strata"
         let place =
-            (standardSocket == nil && passed == nil) || socket != nil ? ["--socket", socket ?? self.socket] : []
+            (standardSocket == nil && passed == nil && hasSocket) || socket != nil
+            ? ["--socket", socket ?? self.socket] : []
         var words = [String(executable), command, manifest] + place + more
         // A session leader that opens a terminal gets it as its controlling terminal.
         if let terminal { words = ["/bin/sh", "-c", "exec <>\(terminal.path); exec \"$0\" \"$@\""] + words }

@@ -76,16 +76,22 @@ public enum AppRun {
                 return .failure(error)
             }
         }
-        return try run(settings)
+        let journal = JournalSink.connected(STDOUT_FILENO, app: table.app, environment)
+        return try run(
+            settings, to: journal ?? DescriptorSink(descriptor: STDOUT_FILENO), isTerminal: settings.isForPerson)
     }
 
-    private static func run(_ settings: Launcher.Settings) throws(LaunchError) -> Launcher.Ending {
+    /// Runs an app until it ends.
+    /// - Parameters:
+    ///   - sink: Gets the app's lines.
+    ///   - isTerminal: Whether the lines go to a terminal, which may have colours.
+    static func run(
+        _ settings: Launcher.Settings, to sink: any LineSink, isTerminal: Bool
+    ) throws(LaunchError) -> Launcher.Ending {
         // The reader of the output may end while the app continues.
         signal(SIGPIPE, SIG_IGN)
-        let journal = JournalSink.connected(STDOUT_FILENO, app: settings.manifest.table.app, settings.environment)
-        let sink: any LineSink = journal ?? DescriptorSink(descriptor: STDOUT_FILENO)
         let refused = settings.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
-        let isColoured = settings.isForPerson && !refused && settings.environment["TERM"] != "dumb"
+        let isColoured = isTerminal && !refused && settings.environment["TERM"] != "dumb"
         let console = Console(sink, isColoured: isColoured)
         var ending = Launcher.Ending(code: 1, message: "the app ended without giving a reason")
         do {

@@ -19,6 +19,9 @@ public struct NodeChoice: Sendable, Equatable {
 
     public init(given: String? = nil, over local: Local? = nil) { (self.given, self.local) = (given, local) }
 
+    /// The arguments that choose the same node in another command.
+    var arguments: [String] { given.map { ["--node", $0] } ?? [] }
+
     /// The name that was chosen, whether the app has it or not. An empty variable counts as unset.
     func name(_ environment: [String: String]) -> String? {
         given ?? environment["STRATA_NODE"].flatMap { $0.isEmpty ? nil : $0 }
