@@ -54,10 +54,20 @@ public struct Manifest: Sendable, Equatable {
     public static func load(
         path: String, environment: [String: String], readsSecrets: Bool = false, node: String? = nil
     ) throws(ManifestErrors) -> Manifest {
+        try load(path: path, environment: environment, readsSecrets: readsSecrets, node: node, unwritten: [:])
+    }
+
+    /// Reads and checks a manifest whose files are about to change.
+    /// - Parameter unwritten: The new contents by path.
+    static func load(
+        path: String, environment: [String: String], readsSecrets: Bool = false, node: String? = nil,
+        unwritten: [String: [UInt8]]
+    ) throws(ManifestErrors) -> Manifest {
         func whole(_ message: String, _ line: Int? = nil, _ column: Int? = nil) -> ManifestErrors {
             ManifestErrors([ManifestError(file: path, line: line, column: column, key: "", message: message)])
         }
         var size = ManifestSize()
+        size.unwritten = unwritten
         let folder: String
         let root: YAMLNode?
         do throws(ManifestFile.Failure) {

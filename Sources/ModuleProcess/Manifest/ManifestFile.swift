@@ -9,6 +9,8 @@ struct ManifestSize {
     var bytes = 0
     /// The number of values that aliases have added.
     var aliased = 0
+    /// The contents of files that aren't written yet, by path. They count instead of the files'.
+    var unwritten: [String: [UInt8]] = [:]
 }
 
 /// Reads one file of a manifest: UTF-8 of limited size, and one YAML document.
@@ -24,6 +26,27 @@ enum ManifestFile {
     ///   - number: the file's number: 0 for the manifest, which may be a pipe. An included file is
     ///     a regular one.
     static func tree(_ path: String, number: Int = 0, _ size: inout ManifestSize) throws(Failure) -> YAMLNode? {
+        let bytes: [UInt8]
+        if let unwritten = size.unwritten[path] {
+            bytes = unwritten
+        } else {
+            bytes = try self.bytes(path, number: number, &size)
+        }
+        try checkUTF8(bytes)
+        do throws(YAMLError) {
+            return try YAMLComposer.compose(bytes, file: number, aliased: &size.aliased)
+        } catch {
+            throw Failure(message: error.message, line: error.line, column: error.column)
+        }
+    }
+
+    /// Returns a file's content, again.
+    static func bytes(_ path: String, number: Int) throws(Failure) -> [UInt8] {
+        var size = ManifestSize()
+        return try bytes(path, number: number, &size)
+    }
+
+    private static func bytes(_ path: String, number: Int, _ size: inout ManifestSize) throws(Failure) -> [UInt8] {
         // Without O_NONBLOCK, a FIFO that a pattern matches would block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | (number > 0 ? O_NONBLOCK : 0))
         guard descriptor >= 0 else { throw failure("can't be opened") }
@@ -34,13 +57,7 @@ enum ManifestFile {
                 throw Failure(message: "is not a regular file")
             }
         }
-        let bytes = try read(descriptor, &size)
-        try checkUTF8(bytes)
-        do throws(YAMLError) {
-            return try YAMLComposer.compose(bytes, file: number, aliased: &size.aliased)
-        } catch {
-            throw Failure(message: error.message, line: error.line, column: error.column)
-        }
+        return try read(descriptor, &size)
     }
 
     /// Returns the absolute path of a file's folder, with links resolved.

@@ -12,6 +12,7 @@ struct CheckCommand: ParsableCommand {
               strata check
               strata check app/strata.yaml --static
               strata check --node berlin       starts only the programs of this node
+              strata check --fix               adds to the rows what their programs say
               strata check --json | jq -r 'select(.class == "error") | .message'
 
             Shows every finding with its file, line and key: errors in the manifest, unmet \
@@ -24,6 +25,11 @@ struct CheckCommand: ParsableCommand {
             An error is something that the bus would refuse, or that can never work; the exit \
             code is then 2. Advice doesn't change the exit code, and neither do notes, which list what \
             leaves its node in an app with nodes. `strata why` explains one message.
+
+            --fix adds to the rows what `check` reports that their programs say and the rows \
+            don't: interfaces, URLs, and under calls: declared requirements, broadcasts and \
+            reports. It removes nothing, keeps comments and layout, shows the difference, and \
+            asks first. Without a terminal it writes only with --yes.
             """)
 
     @Argument(help: "The manifest.", completion: .file(extensions: ["yaml", "yml"]))
@@ -32,8 +38,20 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "Reads the manifest alone, and starts no executable.")
     var `static` = false
 
+    @Flag(help: "Adds to the rows what their programs say; shows the difference and asks first.")
+    var fix = false
+
+    @Flag(help: "With --fix: writes without asking.")
+    var yes = false
+
     @OptionGroup var node: NodeOption
     @OptionGroup var output: OutputOption
+
+    func validate() throws {
+        if yes && !fix { throw ValidationError("--yes agrees to what --fix writes: add --fix") }
+        if fix && `static` { throw ValidationError("--fix asks the programs: leave --static out") }
+        if fix && output.json { throw ValidationError("--fix shows a difference, which isn't JSON: leave --json out") }
+    }
 
     func run() throws {
         let answer = Answer(output)
@@ -47,6 +65,7 @@ struct CheckCommand: ParsableCommand {
             exitNow(.usage)
         }
         if !`static` { try app.describe(try programs(of: app.manifest)) }
+        if fix { return try CheckFix(app: app, isAgreed: yes).run() }
         let review = AppReview(app.manifest, app.descriptions)
         // Whoever runs the app may be able to read what this command can't.
         let unreadable = app.manifest.secrets.compactMap { $0.problem(RunningApp.environment) }.map {

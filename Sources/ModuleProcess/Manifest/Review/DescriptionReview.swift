@@ -111,16 +111,14 @@ public struct DescriptionReview {
         func missing(_ key: String, _ what: String) -> ManifestError {
             error(row, [.key(key)], "the module declares \(what), and under calls: declared its row must too: add it")
         }
-        let listed = Set(row.requires.map(\.name))
-        var errors = description.requires.map(\.name).filter { !listed.contains($0) }.map { missing("requires", $0) }
-        errors += description.broadcasts.filter { !row.broadcasts.contains($0) }.map { missing("broadcasts", $0) }
-        for report in description.reports {
-            let listed = row.reports.first { $0.module == report.module }?.names ?? []
-            errors += report.names.filter { !listed.contains($0) }.map {
-                missing("reports", "\($0) to \(report.module)")
+        return undeclaredFacts(row, description).compactMap { fact in
+            switch fact {
+            case .requires(let interface): missing("requires", interface.name)
+            case .broadcasts(let name): missing("broadcasts", name)
+            case .reports(let name, let module): missing("reports", "\(name) to \(module)")
+            case .provides, .url: nil
             }
         }
-        return errors
     }
 
     private func add(_ mappings: [AppTable.URLMapping], of row: AppTable.Row, to urls: inout URLTable<String>) {
@@ -146,12 +144,8 @@ extension DescriptionReview {
         }
     }
 
-    /// Returns the URLs of an on-demand module that only the module itself maps.
     private func unmapped(_ row: AppTable.Row, _ description: ModuleDescription) -> [ManifestError] {
-        guard row.start == .onDemand else { return [] }
-        return description.urls.filter { url in
-            !row.urls.contains { $0.host == url.host && $0.path == url.path } && (try? URLPattern(url.path)) != nil
-        }.map { url in
+        unmappedURLs(row, description).map { url in
             let line = "\(JSON.string(url.host + url.path)): \(url.to)"
             let addition = row.urls.isEmpty ? "to the row: urls: {\(line)}" : "to the row's urls: \(line)"
             return error(
@@ -161,11 +155,10 @@ extension DescriptionReview {
         }
     }
 
-    /// Returns the interfaces that the module brings and its row doesn't name.
     private func unnamed(
         _ row: AppTable.Row, _ description: ModuleDescription, _ owned: Set<String>
     ) -> [ManifestError] {
-        description.interfaces.map(\.name).filter { !owned.contains($0) }.map { interface in
+        unnamedInterfaces(description, owned).map { interface in
             error(
                 row, ["provides"],
                 "the module provides the interface \(interface), and its row doesn't list it: requests don't wait "
