@@ -28,7 +28,7 @@ struct TestCommand: ParsableCommand {
     @Option(help: ArgumentHelp("A row that runs no process, because the command plays it.", valueName: "row"))
     var play: [String] = []
 
-    @Option(help: ArgumentHelp("A setting of the modules, as STRATA_SET_… sets it.", valueName: "key=value"))
+    @Option(help: ArgumentHelp("A setting of the modules, as STRATA_SET_KEY sets it.", valueName: "key=value"))
     var set: [String] = []
 
     @Flag(help: "Shows the app's lines only if the command fails, and then the last 200.")

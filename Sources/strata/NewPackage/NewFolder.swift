@@ -33,11 +33,35 @@ enum NewFolder {
         }
     }
 
+    /// Writes files into a folder that is there: all of them, or nothing.
+    /// - Parameter last: What follows, and may fail, too.
+    /// - Throws: `usage` if one exists, or can't be written.
+    static func add(_ files: [NewFile], to folder: String, then last: () throws(Failure) -> Void) throws(Failure) {
+        var written: [NewFile] = []
+        let missing = files.flatMap { folders(of: $0.path) }.filter { access("\(folder)/\($0)", F_OK) != 0 }
+        do throws(Failure) {
+            for file in files {
+                var status = stat()
+                guard lstat("\(folder)/\(file.path)", &status) != 0 else {
+                    throw Failure(.usage, "\(file.path) already exists: choose another name, or remove it")
+                }
+                written.append(file)
+                try write(file, in: folder)
+            }
+            try last()
+        } catch {
+            for file in written { unlink("\(folder)/\(file.path)") }
+            for inner in missing.reversed() { rmdir("\(folder)/\(inner)") }
+            throw error
+        }
+    }
+
     private static func write(_ file: NewFile, in folder: String) throws(Failure) {
         for inner in folders(of: file.path) where mkdir("\(folder)/\(inner)", 0o777) != 0 && errno != EEXIST {
             throw failure("the folder \(inner) can't be made")
         }
-        let descriptor = open("\(folder)/\(file.path)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        let mode: mode_t = file.isProgram ? 0o777 : 0o666
+        let descriptor = open("\(folder)/\(file.path)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure("\(file.path) can't be made") }
         let code = Descriptor.write(Array(file.text.utf8), to: descriptor)
         guard close(descriptor) == 0, code == 0 else {
@@ -69,4 +93,6 @@ struct NewFile {
     /// The path of the file inside the folder.
     var path: String
     var text: String
+    /// Whether it may be executed.
+    var isProgram = false
 }

@@ -82,7 +82,8 @@ struct PackageNames {
         }
     }
 
-    private static func check(module: String) throws(Failure) {
+    /// Refuses a name that no module of a package can have.
+    static func check(module: String) throws(Failure) {
         let bytes = Array(module.utf8)
         guard isTypeName(bytes) else {
             let fit = typeName(of: module)

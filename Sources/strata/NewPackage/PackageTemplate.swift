@@ -67,27 +67,36 @@ struct PackageTemplate {
     }
 
     private var manifest: String {
-        """
-        # `strata check` checks this file, `strata up` runs it.
-        app: \(names.app)
-        schemes: [\(names.app)]
-        calls: layered   # a module calls interfaces of its own and earlier levels
+        Self.manifest(names, provider: ".build/debug/\(names.provider)", caller: ".build/debug/\(names.caller)")
+    }
 
-        modules:
-          \(names.provider):
-            level: basic
-            run: [.build/debug/\(names.provider)]
-            provides: [\(names.provider)]
-            broadcasts: [\(prefix).greeted]
+    /// Returns the manifest of an app with two modules.
+    /// - Parameters:
+    ///   - provider: The program of the first module.
+    ///   - caller: That of the second one.
+    static func manifest(_ names: PackageNames, provider: String, caller: String) -> String {
+        let prefix = names.provider.lowercased()
+        return """
+            # `strata check` checks this file, `strata up` runs it.
+            app: \(names.app)
+            schemes: [\(names.app)]
+            calls: layered   # a module calls interfaces of its own and earlier levels
 
-          \(names.caller):
-            level: topout
-            run: [.build/debug/\(names.caller)]
-            provides: [\(names.caller)]
-            requires: [\(names.provider)]
-            observes: [\(prefix).greeted]
+            modules:
+              \(names.provider):
+                level: basic
+                run: [\(provider)]
+                provides: [\(names.provider)]
+                broadcasts: [\(prefix).greeted]
 
-        """
+              \(names.caller):
+                level: topout
+                run: [\(caller)]
+                provides: [\(names.caller)]
+                requires: [\(names.provider)]
+                observes: [\(prefix).greeted]
+
+            """
     }
 
     private var readme: String {

@@ -40,6 +40,9 @@ struct StrataDependency {
         (place, isFolder, isOwn) = (folder, true, false)
     }
 
+    /// The package's folder; nil for a URL.
+    var folder: String? { isFolder ? place : nil }
+
     /// A description for a person.
     var description: String {
         isOwn ? "strata in \(place), which this program was built from" : "strata \(isFolder ? "in" : "at") \(place)"

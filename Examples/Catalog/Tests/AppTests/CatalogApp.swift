@@ -62,7 +62,9 @@ final class CatalogApp {
     func strata(_ arguments: String...) throws -> String { try run(arguments + ["--socket", socket]) }
 
     /// Checks the app's manifest: what was found.
-    func check(exit: Int32 = 0) throws -> String { try run(["check", folder.path + "/strata.yaml"], exit: exit) }
+    func check(_ more: String..., exit: Int32 = 0) throws -> String {
+        try run(["check", folder.path + "/strata.yaml"] + more, exit: exit)
+    }
 
     private func run(_ arguments: [String], exit: Int32 = 0) throws -> String {
         let program = try ChildProgram(BuiltExecutable.path("strata"), arguments)

@@ -8,6 +8,7 @@ struct ManifestTests {
     @Test func checkFindsNothing() throws {
         let app = try CatalogApp()
         #expect(try JSON(parsing: Array(try app.check().utf8))["modules"] == 8)
+        #expect(try app.check("--fix").hasSuffix("nothing to fix: the rows have all that their programs say\n"))
         try app.end()
     }
 

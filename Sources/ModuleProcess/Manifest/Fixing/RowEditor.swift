@@ -3,7 +3,7 @@ import StrataCore
 /// Writes what a row lacks into the row's text.
 struct RowEditor {
     /// The row's key and its value.
-    let row: (key: YAMLSpan, value: YAMLSpan)
+    let row: YAMLSpan.Pair
     /// The mapping that the row stands in.
     let rows: YAMLSpan
 
@@ -88,7 +88,7 @@ struct RowEditor {
     }
 
     /// The lists and mappings that show the row's style, with their keys.
-    private var samples: [(key: YAMLSpan, value: YAMLSpan)] {
+    private var samples: [YAMLSpan.Pair] {
         guard case .mapping(let pairs) = row.value.content else { return [] }
         return pairs.filter { pair in
             if case .scalar = pair.value.content { return false }

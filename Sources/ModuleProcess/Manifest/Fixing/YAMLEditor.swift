@@ -150,7 +150,7 @@ extension YAMLEditor {
     /// Writes a string as a scalar: plain if it then means the same anywhere, else in double quotes.
     static func scalar(_ text: String) -> String {
         let isPlain =
-            text.utf8.first.map { isLetter($0) } == true
+            text.utf8.first.map { isLetter($0) || $0 == UInt8(ascii: ".") } == true
             && text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || "._-/@".utf8.contains($0) }
             && YAMLNode(content: .scalar(text, isPlain: true), line: 1, column: 1).scalar == .string(text)
         return isPlain ? text : JSON.string(text).description

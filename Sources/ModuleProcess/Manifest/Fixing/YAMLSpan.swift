@@ -7,8 +7,13 @@ struct YAMLSpan {
     enum Content {
         case scalar(String)
         case sequence([YAMLSpan])
-        case mapping([(key: YAMLSpan, value: YAMLSpan)])
+        case mapping([Pair])
         case alias
+    }
+
+    struct Pair {
+        var key: YAMLSpan
+        var value: YAMLSpan
     }
 
     var content: Content
@@ -24,7 +29,7 @@ struct YAMLSpan {
     var isAnchored = false
 
     /// Returns the value of a mapping's key.
-    subscript(key: String) -> (key: YAMLSpan, value: YAMLSpan)? {
+    subscript(key: String) -> Pair? {
         guard case .mapping(let pairs) = content else { return nil }
         return pairs.first { $0.key.text == key }
     }
@@ -70,7 +75,7 @@ struct YAMLSpan {
             }
             span.content = .sequence(elements)
         case YAML_MAPPING_START_EVENT:
-            var pairs: [(key: YAMLSpan, value: YAMLSpan)] = []
+            var pairs: [Pair] = []
             while let next = Event(parser) {
                 if next.type == YAML_MAPPING_END_EVENT {
                     span.end(with: pairs.last?.value, next)
@@ -79,7 +84,7 @@ struct YAMLSpan {
                 guard let key = node(next, parser), let second = Event(parser), let value = node(second, parser) else {
                     return nil
                 }
-                pairs.append((key, value))
+                pairs.append(Pair(key: key, value: value))
             }
             span.content = .mapping(pairs)
         default: return nil
