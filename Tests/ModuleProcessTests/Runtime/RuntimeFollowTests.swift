@@ -12,7 +12,7 @@ struct RuntimeFollowTests {
         var code: ErrorCode?
     }
 
-    @Test(.promise("S.5"), arguments: ["died", "unavailable", "replaced", "slow-consumer", "overloaded"])
+    @Test(.promise("S.5"), arguments: ["died", "unavailable", "replaced", "overloaded"])
     func aStreamIsBegunAnewAndTheGapIsTold(code: String) async throws {
         try await withModule(PlayerModule.self) { harness in
             try await harness.start()

@@ -61,11 +61,14 @@ struct SwiftCompiler {
 
     /// Runs the compiler with the options that all modules of this package need.
     private func compile(_ arguments: [String]) throws -> String {
-        let map = Repository.path("Sources/CUV/module.modulemap")
+        // Of the C libraries that these modules import.
+        let maps = [
+            Repository.path("Sources/CUV/module.modulemap"),
+            "\(Self.build)/../../checkouts/Yams/Sources/CYaml/include/module.modulemap",
+        ]
         return try run(
-            [
-                "-parse-as-library", "-I", Self.build + "/Modules", "-I", folder, "-Xcc", "-fmodule-map-file=" + map,
-            ] + arguments)
+            ["-parse-as-library", "-I", Self.build + "/Modules", "-I", folder]
+                + maps.flatMap { ["-Xcc", "-fmodule-map-file=" + $0] } + arguments)
     }
 
     /// Runs the compiler.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .bus import Bus
 
 # The ends of a stream that pass: begun anew, it may go on.
-_PASSING = frozenset(["died", "unavailable", "replaced", "slow-consumer", "overloaded"])
+_PASSING = frozenset(["died", "unavailable", "replaced", "overloaded"])
 
 
 class Gap(NamedTuple):

@@ -15,7 +15,7 @@ from .outgoing import EncodedElement, Elements, elements_of, single_reply
 # What a handler may return so that no task is needed.
 _PLAIN = frozenset([type(None), bool, int, float, str, list, dict, tuple])
 # The codes without a dot that a handler may send.
-_CALLEES = frozenset(["bad-params", "failed", "unknown-action", "overloaded", "slow-consumer", "replaced", "cancelled"])
+_CALLEES = frozenset(["bad-params", "failed", "unknown-action", "overloaded", "replaced", "cancelled"])
 
 
 class Runner:

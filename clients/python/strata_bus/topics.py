@@ -29,7 +29,7 @@ class Topic(Generic[ValueT]):
                 through.
             overflow: what happens to a reader whose buffer is full. `drop-oldest`: it loses its
                 oldest value, and its next one says how many were lost. `wait-for-reader`: `send`
-                waits for it. `end-slow`: its stream ends at once, with `slow-consumer`.
+                waits for it. `end-slow`: its stream ends at once, with `overloaded`.
         """
         if buffer < 1:
             raise ValueError(f"a topic's buffer has {buffer} values: give it 1 or more")
@@ -153,8 +153,8 @@ class Topic(Generic[ValueT]):
 
     def _slow(self, reader: "TopicReader") -> BusError:
         return BusError(
-            "slow-consumer",
-            f"{reader.export.name} ended, because its reader left {self.buffer} elements unread, which is all "
-            "that its topic's buffer holds: read faster or with more credit, or make the topic with a larger buffer or another overflow",
+            "overloaded",
+            f"{reader.export.name} ended, because its reader left {self.buffer} elements unread, as many as its topic "
+            "buffers: read faster, or call it again",
             ran="yes",
         )

@@ -59,7 +59,7 @@ class PlayedTests(unittest.IsolatedAsyncioTestCase):
         return [(element, follow.gap) async for element in follow]
 
     async def test_each_passing_error_begins_it_anew(self) -> None:
-        for code in ("died", "unavailable", "replaced", "slow-consumer", "overloaded"):
+        for code in ("died", "unavailable", "replaced", "overloaded"):
             why = error(code)
             follow = self.follow(Played(1, why), Played(2))
             self.assertEqual(await self.all(follow), [(1, None), (2, strata_bus.Gap(0, why))], code)

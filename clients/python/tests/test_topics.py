@@ -408,8 +408,8 @@ class OverflowTests(TopicCase):
         self.assertIsNotNone(await slow.end(), "it has no credit, and its end needs none")
         self.assertTrue(await slow.has((b"0", 0)))
         [error] = sent
-        self.assertEqual((error.code, error.ran), ("slow-consumer", "yes"))
-        for said in ("Rules/changes", "2 elements", "larger buffer"):
+        self.assertEqual((error.code, error.ran), ("overloaded", "yes"))
+        for said in ("Rules/changes", "2 elements", "read faster"):
             self.assertIn(said, error.message)
         self.assertTrue(await quick.has(*((b"%d" % number, 0) for number in range(4))))
 

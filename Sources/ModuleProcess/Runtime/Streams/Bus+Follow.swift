@@ -24,7 +24,7 @@ extension Bus {
     ///   - perform: Takes each element, and what may be missing before it; nil if nothing is. An error
     ///     that it throws ends the stream.
     /// - Throws: What `perform` throws, and the stream's error unless that is `died`, `unavailable`,
-    ///   `replaced`, `slow-consumer` or `overloaded`. Returns at the stream's end.
+    ///   `replaced` or `overloaded`. Returns at the stream's end.
     public func follow<A: StreamingAction>(
         _ action: A, credit: Int = ReplyStream<A.Element>.defaultCredit, auth: Authorization = .asked,
         meta: JSON? = nil, perform: @escaping @ModuleActor (A.Element, StreamGap?) async throws -> Void
@@ -77,7 +77,7 @@ extension Bus {
     /// throw the same error for another reason.
     private struct Interruption: Error { var error: BusError }
 
-    private static let passing: Set<ErrorCode> = [.died, .unavailable, .replaced, .slowConsumer, .overloaded]
+    private static let passing: Set<ErrorCode> = [.died, .unavailable, .replaced, .overloaded]
 
     private static func next<Element>(_ iterator: inout ReplyStream<Element>.Iterator) async throws -> Element? {
         do { return try await iterator.next(isolation: ModuleActor.shared) } catch let error as BusError

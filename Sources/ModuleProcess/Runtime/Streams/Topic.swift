@@ -16,7 +16,7 @@ public final class Topic<Element: Sendable> {
         /// `send` waits for the reader, and so holds up all readers. A reader that never reads holds
         /// them up until its stream ends.
         case waitForReader
-        /// The reader's stream ends at once with the error `slow-consumer`.
+        /// The reader's stream ends at once with the error `overloaded`.
         case endSlow
     }
 
@@ -111,9 +111,9 @@ public final class Topic<Element: Sendable> {
             } else {
                 reader.stop(
                     ModuleError(
-                        .slowConsumer,
+                        .overloaded,
                         "\(reader.stream) ended, because its reader left \(buffer) elements unread, as many as its topic "
-                            + "buffers: read faster, or call it again"))
+                            + "buffers: read faster, or call it again", ran: .yes))
                 leave(reader)
             }
         }
