@@ -20,6 +20,7 @@ extension TestBus {
     ///   - arguments: further options of `strata test`, such as `["--set", "store.size=3"]`.
     ///   - executable: the path of `strata`; nil for the one beside the tests.
     ///   - file: the test's file.
+    ///   - test: the test, which gets the bus.
     /// - Throws: What the test throws, and `TestFailure` with the app's output if it can't start.
     @discardableResult
     public static func app<Result>(

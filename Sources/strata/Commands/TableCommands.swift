@@ -67,7 +67,7 @@ struct Routes: ParsableCommand {
               strata routes
               strata routes --json | jq -r .name
 
-            Actions with * need authorization, those with … answer in a stream. An interface has @ before its \
+            Actions with * need authorization, those with + answer in a stream. An interface has @ before its \
             version, and # if it has instances.
             """)
 
@@ -101,7 +101,7 @@ struct Routes: ParsableCommand {
 
     private static func row(_ interface: InterfaceRow) -> [Table.Cell] {
         let name = RequiredInterface(name: interface.name, version: interface.version).description
-        let actions = interface.actions.map { $0.name + ($0.needsAuthorization ? "*" : "") + ($0.isStream ? "…" : "") }
+        let actions = interface.actions.map { $0.name + ($0.needsAuthorization ? "*" : "") + ($0.isStream ? "+" : "") }
         return [
             .init(name + (interface.hasInstances ? "#" : ""), .bold), .init(interface.module),
             .init(actions.isEmpty ? "any" : actions.joined(separator: " "), actions.isEmpty ? .dim : .plain),

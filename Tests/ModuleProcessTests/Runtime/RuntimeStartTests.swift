@@ -19,7 +19,7 @@ struct RuntimeStartTests {
             let actions = hello["interfaces"]?["Player"]?["actions"]
             #expect(actions?["play"] == [:])
             #expect(actions?["who"] == ["auth": true])
-            #expect(actions?["positions"] == [:])
+            #expect(actions?["positions"] == ["stream": true])
             #expect(hello["urls"] == [["host": "player.example", "path": "/play/:track", "to": "Player/play"]])
             #expect(
                 hello["observes"] == [

@@ -170,7 +170,7 @@ struct CommandStatusTests {
         let (run, _) = try await strata(
             "routes", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)
         ) { _ in [.reply(Self.routes)] }
-        #expect(run.output.contains("Catalog    Catalog  list wipe* watch…  Notes"))
+        #expect(run.output.contains("Catalog    Catalog  list wipe* watch+  Notes"))
         #expect(run.output.contains("app://item/:name  Catalog/item"))
     }
 

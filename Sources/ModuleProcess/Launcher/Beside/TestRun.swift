@@ -48,6 +48,7 @@ public final class TestRun {
     ///
     /// The app's lines go to standard error. The command has this process's standard streams.
     /// - Parameters:
+    ///   - app: The app, and the rows that the command plays.
     ///   - words: The command: the program's absolute path, followed by its arguments.
     ///   - isQuiet: Whether the app's lines are shown only if the command fails, and then the last 200.
     ///   - environment: This process's environment.

@@ -57,8 +57,10 @@ extension Bus {
         var pause = 0
         while true {
             do {
-                var iterator = try begin().makeAsyncIterator()
-                while let element = try await Self.next(&iterator) {
+                var iterator = try await Self.interruptible { try begin().makeAsyncIterator() }
+                while let element = try await Self.interruptible({
+                    try await iterator.next(isolation: ModuleActor.shared)
+                }) {
                     let gap = StreamGap(missed: iterator.missed, error: last)
                     (last, pause) = (nil, 0)
                     try await perform(element, gap.missed > 0 || gap.error != nil ? gap : nil)
@@ -79,9 +81,9 @@ extension Bus {
 
     private static let passing: Set<ErrorCode> = [.died, .unavailable, .replaced, .overloaded]
 
-    private static func next<Element>(_ iterator: inout ReplyStream<Element>.Iterator) async throws -> Element? {
-        do { return try await iterator.next(isolation: ModuleActor.shared) } catch let error as BusError
-            where passing.contains(error.code)
-        { throw Interruption(error: error) }
+    private static func interruptible<Result>(_ work: @ModuleActor () async throws -> Result) async throws -> Result {
+        do { return try await work() } catch let error as BusError where passing.contains(error.code) {
+            throw Interruption(error: error)
+        }
     }
 }

@@ -28,7 +28,8 @@ extension Exports {
     ///     takes over, after `Module.retiring`.
     ///   - start: Returns the elements that a caller gets first, such as the present state. What is sent
     ///     to the topic after that follows them, and nothing falls between.
-    ///   - isWanted: Whether a caller gets an element of the topic; true by default.
+    ///   - isWanted: Whether a caller gets an element of the topic; true by default. It may be called more
+    ///     than once for an element.
     public mutating func stream<A: StreamingAction>(
         _ type: A.Type, auth: Bool = false, from topic: Topic<A.Element>,
         startingWith start: @escaping @ModuleActor (A) throws -> [A.Element] = { _ in [] },

@@ -42,7 +42,9 @@ public final class Topic<Element: Sendable> {
     }
 
     /// Creates a topic without readers.
-    /// - Parameter buffer: The elements that each reader may have unread, 1 or more.
+    /// - Parameters:
+    ///   - buffer: The elements that each reader may have unread, 1 or more.
+    ///   - overflow: What happens to a reader whose buffer is full.
     public init(buffer: Int = 64, overflow: Overflow = .dropOldest) {
         precondition(buffer >= 1, "a topic's buffer has \(buffer) elements: give it 1 or more")
         self.buffer = buffer
@@ -52,12 +54,12 @@ public final class Topic<Element: Sendable> {
     /// The number of readers.
     public var readers: Int { all.count }
 
-    /// Sends an element to every reader. Waits only under `waitForReader`, until every reader has room
-    /// for it. After `finish`, does nothing.
+    /// Sends an element to every reader. Waits only under `waitForReader`, until every reader that gets
+    /// it has room. After `finish`, does nothing.
     /// - Throws: `CancellationError` if the task is cancelled while it waits. Then no reader gets the
     ///   element.
     public func send(_ element: Element) async throws {
-        guard !sends.isEmpty || !hasRoom else { return push(element) }
+        guard !sends.isEmpty || !hasRoom(for: element) else { return push(element) }
         let send = Send()
         sends.append(send)
         defer {
@@ -65,7 +67,7 @@ public final class Topic<Element: Sendable> {
             sends.first?.wake()
         }
         try await withTaskCancellationHandler {
-            while ending == nil, sends.first !== send || !hasRoom {
+            while ending == nil, sends.first !== send || !hasRoom(for: element) {
                 if send.isCancelled { throw CancellationError() }
                 await withUnsafeContinuation { send.waiter = $0 }
             }
@@ -82,7 +84,7 @@ public final class Topic<Element: Sendable> {
     /// - Returns: False if a reader under `waitForReader` has no room. Then no reader gets the element.
     @discardableResult
     public func sendNow(_ element: Element) -> Bool {
-        guard sends.isEmpty, hasRoom else { return false }
+        guard sends.isEmpty, hasRoom(for: element) else { return false }
         push(element)
         return true
     }
@@ -97,12 +99,14 @@ public final class Topic<Element: Sendable> {
         for send in sends { send.wake() }
     }
 
-    private var hasRoom: Bool { overflow != .waitForReader || all.allSatisfy { $0.count < buffer } }
+    private func hasRoom(for element: Element) -> Bool {
+        overflow != .waitForReader || all.allSatisfy { $0.count < buffer || !$0.wants(element) }
+    }
 
     private func push(_ element: Element) {
         guard ending == nil else { return }
         // A copy, because a slow reader leaves meanwhile.
-        for reader in all where reader.isWanted?(element) ?? true {
+        for reader in all where reader.wants(element) {
             if reader.count < buffer {
                 reader.add(element)
             } else if overflow == .dropOldest {
@@ -154,7 +158,7 @@ extension Topic: EndableTopic {}
 @ModuleActor
 final class TopicReader<Element: Sendable> {
     let stream: String
-    let isWanted: ((Element) -> Bool)?
+    private let isWanted: ((Element) -> Bool)?
     let stop: (ModuleError) -> Void
     private let onTaken: () -> Void
     private var elements: [Element] = []
@@ -175,6 +179,8 @@ final class TopicReader<Element: Sendable> {
     }
 
     var count: Int { elements.count - head }
+
+    func wants(_ element: Element) -> Bool { isWanted?(element) ?? true }
 
     func add(_ element: Element) {
         elements.append(element)

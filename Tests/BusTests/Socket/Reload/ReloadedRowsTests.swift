@@ -169,7 +169,7 @@ struct ReloadedRowsTests: ReloadSuite {
             try cat.settle()
             _ = try bus.reload(.testing(.eager("Old"), .manual("Cat", rank: 2), .manual("Next", provides: ["Past"])))
             let token = try bus.vouch(for: "Old")
-            _ = try bus.module("Old", ["token": .string(token)])
+            _ = try bus.module("Old", ["interfaces": [:], "token": .string(token)])
             for id in [call, creation] {
                 let error = try cat.expectError(to: id, "unavailable", ran: "no")
                 #expect(error.message.contains("Next"), "\(error.message)")
