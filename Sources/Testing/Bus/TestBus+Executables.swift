@@ -58,7 +58,11 @@ extension TestBus {
 
     /// Returns the working folder that `start` gives a module by default, and makes it if needed.
     /// It is removed with the bus. A test may put files into it.
+    /// - Throws: `TestFailure` beside the app of a manifest, whose rows have folders of their own.
     public func folder(of module: String) throws -> String {
+        guard !isBesideApp else {
+            throw TestFailure("\(module) runs in the folder of its row: nothing here gives it another one")
+        }
         let path = "\(folder)/of \(module)"
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw TestFailure.system("make \(path)", errno) }
         return path

@@ -40,11 +40,19 @@ extension TestBus {
     }
 
     /// Waits until modules are ready.
+    /// - Throws: `TestFailure`, at once for a module that has no row where guests aren't allowed.
     public func waitUntilReady(
         _ modules: String..., within time: Duration = TestBus.patience, file: StaticString = #fileID,
         line: UInt = #line
     ) throws {
-        for module in modules { try waitUntil(module, is: "ready", within: time, file: file, line: line) }
+        let rows = table.modules.map(\.name)
+        for module in modules {
+            guard rows.contains(module) || table.guests != nil else {
+                throw TestFailure(
+                    "there is no row \(module): the table has \(rows.joined(separator: ", "))", file: file, line: line)
+            }
+            try waitUntil(module, is: "ready", within: time, file: file, line: line)
+        }
     }
 }
 

@@ -18,8 +18,8 @@ struct CheckFix {
         } catch {
             throw Failure(
                 .usage,
-                "\(error)\nstrata: nothing was written: with what the programs say, \(manifest.path) would be "
-                    + "no manifest that can run", isPlain: true)
+                "\(error)\nstrata: nothing was written: what the programs say can't be added to "
+                    + "\(Printable.line(manifest.path)) as it is", isPlain: true)
         }
         guard !fix.files.isEmpty else {
             return StandardOutput.write(

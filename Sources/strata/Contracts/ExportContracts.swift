@@ -58,7 +58,10 @@ struct ExportContracts: ParsableCommand {
         do throws(ManifestErrors) { app = try DescribedApp(manifest) } catch {
             throw Failure(.usage, error.description, isPlain: true)
         }
-        try app.describe()
+        // The provider alone of each interface that is wanted: other programs may need what is exported to
+        // be built.
+        let providers = interfaces.map { Judge(app.manifest).provider(of: $0) }
+        try app.describe(interfaces.isEmpty || providers.contains(nil) ? nil : Set(providers.compactMap { $0 }))
         // Without one program's contracts the folder would say that its interfaces are gone.
         let failures = app.failures.filter { $0.severity == .error }
         guard failures.isEmpty else {

@@ -59,24 +59,24 @@ struct ManifestFixTests {
                 // Keys are added at the row's end, above what follows it.
                 "  A:\n    level: topout # last\n    run: ['a b', \"c\"]   # runs\n\n    # next\n",
                 "  A:\n    level: topout # last\n    run: ['a b', \"c\"]   # runs\n    provides: [A, B]\n"
-                    + "    requires: [Store@2.1, Clock]\n    broadcasts: [a.new]\n"
+                    + "    requires: [Store, Clock]\n    broadcasts: [a.new]\n"
                     + "    reports: {Log: [log.line, log.more]}\n\n    # next\n"
             ),
             (
                 "  A: {level: topout, provides: [ A ] , requires: [], broadcasts: [x.y, ], reports: {Log: [log.line]}}",
-                "  A: {level: topout, provides: [ A, B ] , requires: [Store@2.1, Clock], broadcasts: [x.y, a.new, ], "
+                "  A: {level: topout, provides: [ A, B ] , requires: [Store, Clock], broadcasts: [x.y, a.new, ], "
                     + "reports: {Log: [log.line, log.more]}}"
             ),
             (
                 "  A:\n      level: topout\n      provides:\n      - A # mine\n      requires:\n      - Clock\n\n",
                 "  A:\n      level: topout\n      provides:\n      - A # mine\n      - B\n      requires:\n      - Clock\n"
-                    + "      - Store@2.1\n      broadcasts:\n      - a.new\n      reports:\n"
+                    + "      - Store\n      broadcasts:\n      - a.new\n      reports:\n"
                     + "        Log: [log.line, log.more]\n\n"
             ),
             (
                 "  A:\n    level: topout\n    requires: [\n      Clock,   # time\n    ]\n    provides: [A,\n      B]\n"
                     + "    reports:\n        Log:\n          - log.line\n    broadcasts:\n      [\n        \"b\" # b\n      ]",
-                "  A:\n    level: topout\n    requires: [\n      Clock,   # time\n      Store@2.1,\n    ]\n"
+                "  A:\n    level: topout\n    requires: [\n      Clock,   # time\n      Store,\n    ]\n"
                     + "    provides: [A,\n      B]\n    reports:\n        Log:\n          - log.line\n"
                     + "          - log.more\n    broadcasts:\n      [\n        \"b\", # b\n        a.new\n      ]"
             ),
@@ -147,7 +147,7 @@ struct ManifestFixTests {
                 "strata.yaml":
                     "app: test\ncalls: declared\ninclude: rows/*.yaml\nmodules:\n  Log:\n    provides: [Log]\n",
                 "rows/a.yaml": "# Ä ö\r\nA:\r\n  provides: [A, B]\r\n  observes:\r\n  - \"ü\"\r\n"
-                    + "  requires: [Store@2.1, Clock]\r\n  broadcasts: [a.new]\r\n"
+                    + "  requires: [Store, Clock]\r\n  broadcasts: [a.new]\r\n"
                     + "  reports: {Log: [log.line, log.more]}\r\n",
             ])
     }

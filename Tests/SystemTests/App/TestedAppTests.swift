@@ -26,6 +26,9 @@ struct TestedAppTests {
         let pid = try await TestBus.app(Self.manifest(in: folder), play: ["Played"]) { bus in
             try bus.play("Played") { $0.answers("Played/size") { _ in ["size": 3] } }
             try bus.waitUntilReady("Base", "Played")
+            let unknown = #expect(throws: TestFailure.self) { try bus.waitUntilReady("Bass") }
+            #expect(unknown?.description.contains("there is no row Bass: the table has Base, Lazy, Played") == true)
+            #expect(throws: TestFailure.self) { try bus.folder(of: "Base") }
             let tool = try bus.operator()
             try tool.expect("Played/size", gives: ["size": 3])
             try tool.expect("Lazy/echo", ["n": 1], gives: ["n": 1])

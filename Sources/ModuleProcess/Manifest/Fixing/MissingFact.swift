@@ -4,7 +4,9 @@ import StrataCore
 enum MissingFact: Equatable {
     /// An interface that the module brings and no row names.
     case provides(String)
-    case requires(RequiredInterface)
+    /// The interface's name. The version is the program's affair: a row that repeats it would have to be
+    /// changed with it.
+    case requires(String)
     /// A URL of an on-demand module, which can be opened only while the module runs.
     case url(AppTable.URLMapping)
     case broadcasts(String)
@@ -42,7 +44,7 @@ extension DescriptionReview {
     /// Returns what the module requires and sends, and its row doesn't list.
     func undeclaredFacts(_ row: AppTable.Row, _ description: ModuleDescription) -> [MissingFact] {
         let listed = Set(row.requires.map(\.name))
-        var facts = description.requires.filter { !listed.contains($0.name) }.map(MissingFact.requires)
+        var facts = description.requires.map(\.name).filter { !listed.contains($0) }.map(MissingFact.requires)
         facts += description.broadcasts.filter { !row.broadcasts.contains($0) }.map(MissingFact.broadcasts)
         for report in description.reports {
             let listed = row.reports.first { $0.module == report.module }?.names ?? []

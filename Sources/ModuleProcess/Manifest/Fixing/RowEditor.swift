@@ -31,7 +31,7 @@ struct RowEditor {
         for fact in facts {
             switch fact {
             case .provides(let interface): note("provides", interface)
-            case .requires(let interface): note("requires", interface.description)
+            case .requires(let interface): note("requires", interface)
             case .broadcasts(let name): note("broadcasts", name)
             case .url(let url):
                 urls.append(.init("\(YAMLEditor.scalar(url.host + url.path)): \(YAMLEditor.scalar(url.to))"))

@@ -113,7 +113,7 @@ public struct DescriptionReview {
         }
         return undeclaredFacts(row, description).compactMap { fact in
             switch fact {
-            case .requires(let interface): missing("requires", interface.name)
+            case .requires(let interface): missing("requires", interface)
             case .broadcasts(let name): missing("broadcasts", name)
             case .reports(let name, let module): missing("reports", "\(name) to \(module)")
             case .provides, .url: nil
