@@ -14,7 +14,8 @@ struct SimulationScenarioTests {
     ) throws -> String {
         let program = try ChildProgram(
             BuiltExecutable.path("SimulatedModules"), [scenario], environment: environment, label: scenario)
-        let end = try program.wait()
+        // A scenario of a thousand seeds works for 10 s if it has a processor to itself.
+        let end = try program.wait(within: TestBus.patience * 5)
         #expect(end == .exit(fails ? 1 : 0), "\(scenario): \(program.outputText)")
         return program.outputText
     }
