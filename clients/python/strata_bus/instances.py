@@ -139,6 +139,7 @@ class Instances:
         self,
         name: str,
         *,
+        stream: bool = False,
         auth: bool = False,
         errors: Mapping[str, str] | None = None,
         deprecated: bool = False,
@@ -147,29 +148,14 @@ class Instances:
 
         With `auth` the app's authorizer is asked before each call.
         """
-        return self._offering(name, auth, errors, deprecated, False)
 
-    def stream(
-        self,
-        name: str,
-        *,
-        auth: bool = False,
-        errors: Mapping[str, str] | None = None,
-        deprecated: bool = False,
-    ) -> Callable[[FunctionT], FunctionT]:
-        """Decorates the handler of an action that answers with a stream, as `Module.stream` does."""
-        return self._offering(name, auth, errors, deprecated, True)
-
-    def _offering(
-        self, name: str, auth: bool, errors: Mapping[str, str] | None, deprecated: bool, is_stream: bool
-    ) -> Callable[[FunctionT], FunctionT]:
         def register(handler: FunctionT) -> FunctionT:
             split_action(f"I/{name}")
             if name in self._actions:
                 raise ValueError(f"the action {name} is there already")
-            typed = typed_handler(f"{self._interface}/{name}", handler, Call, 1, is_stream)
+            typed = typed_handler(f"{self._interface}/{name}", handler, Call, 1, stream)
             codes = checked_codes(errors or {})
-            self._actions[name] = DeclaredAction(handler, typed, auth, codes, deprecated, is_stream)
+            self._actions[name] = DeclaredAction(handler, typed, auth, codes, deprecated, stream)
             return handler
 
         return register

@@ -8,8 +8,10 @@ from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
 from .background import Background, Retry
+from .bus import Bus
 from .checks import checked_name, encode_params, socket_path
 from .connection import Connection
+from .declarations import Declarations
 from .errors import BusError
 from .handlers import Call, CallHandler, NoticeHandlerT
 from .hello import RUNTIME
@@ -20,7 +22,6 @@ from .limits import MOST_HANDLERS
 from .log import logger
 from .measurements import Measurement
 from .metrics import Metrics
-from .module_streams import ModuleStreams
 from .observers import Observation, Observer, Observers, check_observation
 from .offers import Offer
 from .own_spans import AttributeValue, OwnSpan, own_span
@@ -30,18 +31,19 @@ from .runner import Runner
 from .telemetry import Telemetry
 
 
-class Module(ModuleStreams):
+class Module(Declarations, Bus):
     """A module: what it offers, what it observes, and its connection.
 
     A lost connection is made again. `main()` is all that a program needs.
 
     Handlers are functions of a `Call` or a `Notice`. An `async def` one runs as a task, a plain
-    one at once; an async generator is a stream. What the module offers is said before `main`,
+    one at once; an async generator is a stream, and so is an action with `stream=True`. What the module offers is said before `main`,
     `run` or `connect`; more can be offered by `register`.
     """
 
     def __init__(self, name: str, *, level: str | None = None) -> None:
-        super().__init__()
+        Bus.__init__(self)
+        Declarations.__init__(self)
         self.name = name
         self.level = level
         """The start is refused if the manifest has another level. None if no level is said."""

@@ -62,6 +62,7 @@ class Offer:
         self,
         to: str,
         *,
+        stream: bool = False,
         auth: bool = False,
         errors: Mapping[str, str] | None = None,
         deprecated: bool = False,
@@ -72,34 +73,33 @@ class Offer:
         `async def names(params: Names, call: Call) -> Suggested`. Its params are checked and
         converted, and so is its reply; `call` may be left out.
 
+        The handler of a stream is an async generator, or under `stream=True` any function that returns
+        an iterable or an async iterable; an `async def` may await first. A `Last` is the final reply's
+        value. Typed, it is `def names(params: Names) -> Iterable[Name]`. An iterable that isn't async must
+        have its elements at hand, because the module does nothing else while it makes one.
+
         Args:
+            stream: whether it answers with a stream.
             auth: whether the app's authorizer is asked before each call.
             errors: the codes of its own errors, and what they mean.
             deprecated: whether new callers should do without it.
         """
-        return self._offering(to, auth, errors, deprecated, False)
+        interface, action = split_action(to)
+        codes = checked_codes(errors or {})
 
-    def stream(
-        self,
-        to: str,
-        *,
-        auth: bool = False,
-        errors: Mapping[str, str] | None = None,
-        deprecated: bool = False,
-    ) -> Callable[[ActionHandlerT], ActionHandlerT]:
-        """Decorates the handler of an action that answers with a stream.
+        def register(handler: ActionHandlerT) -> ActionHandlerT:
+            row = self._interfaces.setdefault(interface, {"instances": "single", "actions": {}})
+            if interface in self._any or interface in self._instances or f"{interface}/{action}" in self._actions:
+                raise ValueError(f"{to} is offered already")
+            row["actions"][action] = {}
+            name = f"{interface}/{action}"
+            typed = typed_handler(name, handler, Call, is_stream=stream)
+            declared = DeclaredAction(handler, typed, auth, codes, deprecated, stream)
+            self._declared_actions[name] = declared
+            self._actions[name] = declared.handler
+            return handler
 
-        The handler is an async generator, or a function that returns an iterable or an async
-        iterable; an `async def` may await first. A `Last` is the final reply's value. It is typed
-        as an action is: `def names(params: Names) -> Iterable[Name]`. An iterable that isn't async
-        must have its elements at hand, because the module does nothing else while it makes one.
-
-        Args:
-            auth: whether the app's authorizer is asked before each call.
-            errors: the codes of its own errors, and what they mean.
-            deprecated: whether new callers should do without it.
-        """
-        return self._offering(to, auth, errors, deprecated, True)
+        return register
 
     def stream_from(
         self,
@@ -133,28 +133,9 @@ class Offer:
             deprecated: whether new callers should do without it.
         """
         export = TopicExport("/".join(split_action(to)), topic, starting_with, where, element)
-        self._offering(to, auth, errors, deprecated, True)(export.handler(doc))
+        offered = self.action(to, stream=True, auth=auth, errors=errors, deprecated=deprecated)
+        offered(export.handler(doc))
         self._exports.append(export)
-
-    def _offering(
-        self, to: str, auth: bool, errors: Mapping[str, str] | None, deprecated: bool, is_stream: bool
-    ) -> Callable[[ActionHandlerT], ActionHandlerT]:
-        interface, action = split_action(to)
-        codes = checked_codes(errors or {})
-
-        def register(handler: ActionHandlerT) -> ActionHandlerT:
-            row = self._interfaces.setdefault(interface, {"instances": "single", "actions": {}})
-            if interface in self._any or interface in self._instances or f"{interface}/{action}" in self._actions:
-                raise ValueError(f"{to} is offered already")
-            row["actions"][action] = {}
-            name = f"{interface}/{action}"
-            typed = typed_handler(name, handler, Call, is_stream=is_stream)
-            declared = DeclaredAction(handler, typed, auth, codes, deprecated, is_stream)
-            self._declared_actions[name] = declared
-            self._actions[name] = declared.handler
-            return handler
-
-        return register
 
     def any_action(self, interface: str) -> Callable[[CallHandlerT], CallHandlerT]:
         """Decorates the handler of an interface that takes any action, as a proxy does.

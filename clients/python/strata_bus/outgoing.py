@@ -97,6 +97,6 @@ def single_reply(value: Any) -> Any:
     if hasattr(type(value), "__aiter__") or hasattr(type(value), "__next__"):
         raise TypeError(
             f"the handler returned a value of the type {type(value).__qualname__}, and isn't declared as a stream: "
-            "use @module.stream"
+            "say stream=True"
         )
     return value

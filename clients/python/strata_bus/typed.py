@@ -143,7 +143,7 @@ class TypedHandler:
         elif self._is_declared_stream:
             raise TypeError(f"the result of a stream is said as AsyncIterator[T] or Iterable[T], not as {hint}")
         elif (origin or hint) in _ITERATORS:
-            raise TypeError(f"{hint} is no reply: declare the action as a stream, by @module.stream")
+            raise TypeError(f"{hint} is no reply: declare the action as a stream, by stream=True")
         else:
             self.reply = whole_plan(hint)
 

@@ -60,7 +60,7 @@ async def names(params: Names) -> list[str]:
 changes = strata_bus.Topic()
 module.stream_from("Low/changes", changes, starting_with=lambda call: ["state"], element=str)
 
-@module.stream("Low/listed")
+@module.action("Low/listed", stream=True)
 def listed(params: int) -> list[int]:
     return list(range(params))
 

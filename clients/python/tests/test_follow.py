@@ -240,7 +240,7 @@ class FollowTests(BusCase):
 
         low.stream_from("Rules/changes", self.topic)
 
-        @low.stream("Low/deadline")
+        @low.action("Low/deadline", stream=True)
         async def deadline(call: strata_bus.Call) -> AsyncIterator[Any]:
             seen((call.deadline, call.params, call.meta))
             yield 1

@@ -175,7 +175,7 @@ async def numbers(call: strata_bus.Call) -> AsyncIterator[int]:
 
 
 class DeclaredStreamTests(BusCase):
-    """`@module.stream`: what a handler may return, and what hello says."""
+    """`stream=True`: what a handler may return, and what hello says."""
 
     async def read(self, module: strata_bus.Module, to: str, params: Any = None) -> tuple[list[Any], Any]:
         """What a stream of it yields, and its result."""
@@ -191,7 +191,7 @@ class DeclaredStreamTests(BusCase):
         low = strata_bus.Module("Low")
         closed = Seen()
 
-        @low.stream("Low/generator")
+        @low.action("Low/generator", stream=True)
         def generator(call: strata_bus.Call) -> Iterator[Any]:
             try:
                 yield from range(200)
@@ -199,7 +199,7 @@ class DeclaredStreamTests(BusCase):
             finally:
                 closed("generator")
 
-        @low.stream("Low/later")
+        @low.action("Low/later", stream=True)
         async def later(call: strata_bus.Call) -> set[int]:
             await asyncio.sleep(0)
             return {7}
@@ -214,7 +214,7 @@ class DeclaredStreamTests(BusCase):
             "made": lambda call: numbers(call), "readLater": read_later, "map": lambda call: map(str, [1, 2]),
         }  # fmt: skip
         for name, handler in returned.items():
-            low.stream(f"Low/{name}")(handler)
+            low.action(f"Low/{name}", stream=True)(handler)
         low.action("Low/object")(Counter())
         await self.start(low)
         self.assertEqual(await self.read(low, "Low/generator"), (list(range(200)), "end"))
@@ -245,12 +245,12 @@ class DeclaredStreamTests(BusCase):
             finally:
                 closed("async")
 
-        @low.stream("Low/sync")
+        @low.action("Low/sync", stream=True)
         def sync(call: strata_bus.Call) -> Iterator[int]:
             kept.append(generator := endless())  # so that it isn't ended as garbage
             return generator
 
-        @low.stream("Low/async")
+        @low.action("Low/async", stream=True)
         async def later(call: strata_bus.Call) -> AsyncIterator[int]:
             kept.append(generator := endless_later())
             return generator
@@ -265,16 +265,16 @@ class DeclaredStreamTests(BusCase):
     async def test_a_typed_one_has_the_elements_of_its_annotation(self) -> None:
         low = strata_bus.Module("Low")
 
-        @low.stream("Low/iterable")
+        @low.action("Low/iterable", stream=True)
         def iterable(params: int) -> Iterable[Item]:
             return [Item(str(number)) for number in range(params)]
 
-        @low.stream("Low/generator")
+        @low.action("Low/generator", stream=True)
         def generator(params: int, call: strata_bus.Call) -> Generator[Item | strata_bus.Last, None, None]:
             yield Item("a")
             yield strata_bus.Last(params)
 
-        @low.stream("Low/later")
+        @low.action("Low/later", stream=True)
         async def later(params: int) -> list[Item]:
             return [Item("b")] * params
 
@@ -287,15 +287,15 @@ class DeclaredStreamTests(BusCase):
 
             return made()
 
-        @low.stream("Low/tuple")
+        @low.action("Low/tuple", stream=True)
         def pair(params: int) -> tuple[Item, ...]:
             return (Item("d"),)
 
-        @low.stream("Low/wrong")
+        @low.action("Low/wrong", stream=True)
         def wrong(params: int) -> Iterable[Item]:
             return [Item("e"), 5]  # type: ignore[list-item]
 
-        low.stream("Low/promised")(promised)
+        low.action("Low/promised", stream=True)(promised)
         await self.start(low)
         for name, expected in {
             "iterable": (["0", "1"], None), "generator": (["a"], 2), "later": (["b", "b"], None),
@@ -317,12 +317,12 @@ class DeclaredStreamTests(BusCase):
         low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         carts = low.instances("Cart", lambda new: ["hat", "shoe"])
 
-        @carts.stream("things")
+        @carts.action("things", stream=True)
         def things(cart: list[str], params: None) -> Iterable[str]:
             return cart
 
-        carts.stream("guarded", auth=True)(lambda cart, call: cart)
-        carts.stream("json")(lambda cart, call: iter(cart))
+        carts.action("guarded", stream=True, auth=True)(lambda cart, call: cart)
+        carts.action("json", stream=True)(lambda cart, call: iter(cart))
         self.assertEqual(
             low.describe()["interfaces"]["Cart"]["actions"], {
                 "things": {"stream": True}, "guarded": {"auth": True, "stream": True}, "json": {"stream": True}})
@@ -350,12 +350,12 @@ class DeclaredStreamTests(BusCase):
         for name in ("later", "typed", "made", "generator"):
             with self.assertLogs("strata", "ERROR"):
                 error = await self.assertRefused(tool.call(f"Low/{name}"), "failed", "yes")
-            self.assertRegex(error.message, "isn't declared as a stream: use @module.stream", name)
+            self.assertRegex(error.message, "isn't declared as a stream: say stream=True", name)
 
     async def test_a_stream_whose_handler_returns_no_iterable_fails(self) -> None:
         low = strata_bus.Module("Low")
         for name, value in {"number": 5, "none": None, "text": "ab", "object": {"a": 1}}.items():
-            low.stream(f"Low/{name}")(lambda call, value=value: value)
+            low.action(f"Low/{name}", stream=True)(lambda call, value=value: value)
         await self.start(low)
         for name in ("number", "none", "text", "object"):
             with self.assertLogs("strata", "ERROR"):
@@ -373,7 +373,7 @@ class DeclaredStreamTests(BusCase):
         low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         made: list[int] = []
 
-        @low.stream("Low/long")
+        @low.action("Low/long", stream=True)
         def long(call: strata_bus.Call) -> Iterator[int]:
             for number in range(1_000_000):
                 made.append(number)
@@ -388,7 +388,7 @@ class DeclaredStreamTests(BusCase):
 
     async def test_hello_and_describe_mark_streams(self) -> None:
         low = strata_bus.Module("Low")
-        low.stream("Low/declared", auth=True, errors={"Low.no": "Not now."})(lambda call: [])
+        low.action("Low/declared", stream=True, auth=True, errors={"Low.no": "Not now."})(lambda call: [])
         low.action("Low/generator")(numbers)
         low.action("Low/plain")(lambda call: 1)
 
@@ -407,7 +407,7 @@ class DeclaredStreamTests(BusCase):
         self.assertEqual(contract["actions"]["declared"]["errors"], {"Low.no": {"description": "Not now."}})
         await self.start(low)
         offer = strata_bus.Offer()
-        offer.stream("Late/now")(lambda call: [1])
+        offer.action("Late/now", stream=True)(lambda call: [1])
         async with await within(low.register(offer)):
             self.assertEqual(await self.read(low, "Late/now"), ([1], None))
             self.assertEqual(low._hello()["interfaces"]["Late"]["actions"], {"now": {"stream": True}})
@@ -426,16 +426,16 @@ class StreamDeclarationTests(unittest.TestCase):
 
         for handler in (one, pair):
             module = strata_bus.Module("Low")
-            module.stream("Low/a")(handler)
+            module.action("Low/a", stream=True)(handler)
             with self.assertRaisesRegex(TypeError, "Low/a: .*(Iterable|tuple)"):
                 module.contracts()
         module = strata_bus.Module("Low")
         module.action("Low/a")(some)
-        with self.assertRaisesRegex(TypeError, "Low/a: .*by @module.stream"):
+        with self.assertRaisesRegex(TypeError, "Low/a: .*by stream=True"):
             module.contracts()
 
     def test_a_name_is_offered_once(self) -> None:
         module = strata_bus.Module("Low")
         module.action("Low/a")(lambda call: 1)
         with self.assertRaisesRegex(ValueError, "offered already"):
-            module.stream("Low/a")(lambda call: [])
+            module.action("Low/a", stream=True)(lambda call: [])
