@@ -21,7 +21,7 @@ public class TestBus {
     private var program: BrokerProgram?
     /// The command that runs the app of a manifest; nil if the test has its own broker.
     private var app: AppProgram?
-    /// Whether the bus is that of a manifest's app.
+    /// Whether `strata test` runs the bus, with the app of a manifest.
     var isBesideApp: Bool { app != nil }
     private(set) var memory: MemoryBus?
     private(set) var programs: [ChildProgram] = []

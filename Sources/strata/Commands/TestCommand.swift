@@ -116,7 +116,7 @@ struct TestGuard: ParsableCommand {
     func run() throws {
         var code: Int32 = 0
         try RunningApp.reporting { () throws(LaunchError) in
-            code = try CommandGuard.run(words, folder: folder)
+            code = try CommandGuard.run(words, folder: folder, environment: RunningApp.environment)
         }
         Glibc.exit(code)
     }

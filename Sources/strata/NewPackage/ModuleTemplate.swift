@@ -96,21 +96,19 @@ struct ModuleTemplate {
         import StrataTesting
         import Testing
 
-        /// Each test runs the module as a process, on its own bus.
+        /// Each test runs the module as a process, on a bus of its own with the table of strata.yaml.
         @Suite(.timeLimit(.minutes(10)))
         struct \(name)Tests {
-            private let table = AppTable.testing(.manual("\(name)", provides: ["\(name)"]))
-
-            @Test func greetingIsAnswered() throws {
-                try TestBus.run(table) { bus in
+            @Test func greetingIsAnswered() async throws {
+                try await TestBus.run(.manifest("strata.yaml")) { bus in
                     try bus.start(BuiltExecutable.path("\(name)"), as: "\(name)")
-                    let reply = try bus.operator().asked("\(name)/greet", ["who": "Ada"])
-                    #expect(reply == ["text": "Hello, Ada."])
+                    try bus.operator().expect(
+                        "\(name)/greet", ["who": "Ada"], gives: ["text": "Hello, Ada."])
                 }
             }
 
-            @Test func emptyNameIsRefused() throws {
-                try TestBus.run(table) { bus in
+            @Test func emptyNameIsRefused() async throws {
+                try await TestBus.run(.manifest("strata.yaml")) { bus in
                     try bus.start(BuiltExecutable.path("\(name)"), as: "\(name)")
                     let tool = try bus.operator()
                     try tool.refused("\(name)/greet", ["who": ""], with: "\(name).nobody", ran: "yes")

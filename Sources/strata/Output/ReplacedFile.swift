@@ -19,6 +19,7 @@ struct ReplacedFile {
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw Failure(.usage, "\(given) can't be changed: it is not a regular file")
         }
+        // Beside the file, because only there the new one can take its place at one moment.
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
         var template = Array("\(folder).strata-fix-XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)

@@ -14,7 +14,7 @@ struct ManifestFixTests {
         try ModuleDescription(try JSON(parsing: "{\"protocol\": 1, \"module\": \"X\", \(hello)}"))
     }
 
-    /// Returns what the files become, without those that stay.
+    /// Returns the new contents of the files that change.
     private func fixed(_ files: [String: String], _ hellos: [String: String]) throws -> [String: String] {
         let written = try ManifestFiles(files)
         let manifest = try written.load()

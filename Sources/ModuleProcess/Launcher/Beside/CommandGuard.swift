@@ -42,8 +42,11 @@ public final class CommandGuard {
     /// - Parameters:
     ///   - words: The program's absolute path, followed by its arguments.
     ///   - folder: The folder of the bus's socket.
+    ///   - environment: This process's environment, which is the command's.
     /// - Returns: The command's exit code; 128 and the signal's number if one ended it.
-    public static func run(_ words: [String], folder: String) throws(LaunchError) -> Int32 {
+    public static func run(
+        _ words: [String], folder: String, environment: [String: String]
+    ) throws(LaunchError) -> Int32 {
         // A terminal sends these to the command, too, which decides.
         for ignored in [SIGINT, SIGQUIT, SIGHUP] { signal(ignored, SIG_IGN) }
         do throws(SystemError) {
@@ -51,7 +54,7 @@ public final class CommandGuard {
             ProcessControl.keepDescriptorsToItself()
             let loop = try Loop()
             let commandGuard = CommandGuard(loop, folder)
-            try commandGuard.start(words)
+            try commandGuard.start(words, environment)
             withExtendedLifetime(commandGuard) { loop.run() }
             return commandGuard.code
         } catch {
@@ -64,7 +67,7 @@ public final class CommandGuard {
         timer = LoopTimer(loop) { [unowned self] in timePassed() }
     }
 
-    private func start(_ words: [String]) throws(SystemError) {
+    private func start(_ words: [String], _ environment: [String: String]) throws(SystemError) {
         watchers = [
             try SignalWatcher(loop, signal: SIGTERM) { [unowned self] in endCommand() },
             try SignalWatcher(loop, signal: SIGCHLD) { [unowned self] in reapAdopted() },
@@ -76,7 +79,8 @@ public final class CommandGuard {
                 endCommand()
             })
         var command = ChildProcess.Command(
-            arguments: words, environment: Self.environment, folder: SocketChoice.currentFolder)
+            arguments: words, environment: environment.map { "\($0.key)=\($0.value)" },
+            folder: SocketChoice.currentFolder)
         // It may read from the terminal, and gets its ctrl-C.
         command.ownSession = false
         command.descriptors = [0, 1, 2]
@@ -90,16 +94,6 @@ public final class CommandGuard {
             state = .sweeping
             sweep()
         }
-    }
-
-    private static var environment: [String] {
-        var all: [String] = []
-        var next = environ
-        while let entry = next.pointee {
-            all.append(String(cString: entry))
-            next += 1
-        }
-        return all
     }
 
     /// Ends the command with SIGTERM; what is left of it after the grace is killed.

@@ -105,7 +105,8 @@ public final class TestRun {
 
     private static func socket(in folder: String) -> String { "\(folder)/app.sock" }
 
-    /// Makes the socket's folder, which only this user may enter.
+    /// Makes the socket's folder, which only this user may enter. It is in /tmp, because a socket's path
+    /// must be short.
     private static func makeFolder() throws(LaunchError) -> String {
         var template = Array("/tmp/strata-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {

@@ -1,7 +1,7 @@
 import StrataOperator
 
-/// A question to the bus whose answer everybody shares who asks while it is open. A bus that is away, or
-/// doesn't answer, has 2 s.
+/// A question to the bus. While it is open, others who ask it wait for the same answer. It fails if the
+/// bus doesn't answer within 2 s.
 final class SharedQuestion<Value: Sendable> {
     /// How long the bus may take, in milliseconds.
     static var patience: UInt64 { 2_000 }
