@@ -116,11 +116,14 @@ let package = Package(
         .target(
             name: "StrataPictures", dependencies: ["StrataCore", "StrataOperator"], path: "Sources/Pictures",
             swiftSettings: settings),
+        .target(
+            name: "StrataConformance", dependencies: ["CUV", "StrataCore"], path: "Sources/Conformance",
+            swiftSettings: settings),
         .executableTarget(
             name: "StrataCommand",
             dependencies: [
                 "StrataCore", "StrataLoop", "StrataContracts", "StrataComparing", "StrataStubs", "StrataSymbols",
-                "StrataManifest", "StrataLauncher", "StrataOperator", "StrataPictures",
+                "StrataManifest", "StrataLauncher", "StrataOperator", "StrataPictures", "StrataConformance",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/strata", swiftSettings: settings),
@@ -136,6 +139,9 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             path: "Tests/Fixture", swiftSettings: settings),
+        .executableTarget(
+            name: "ConformanceProbe", dependencies: ["Strata", "StrataLoop", "StrataOperator"], path: "Tests/Probe",
+            swiftSettings: settings),
         .executableTarget(
             name: "GuideModule", dependencies: ["Strata"], path: "Tests/GuideModule", swiftSettings: settings),
         .executableTarget(
@@ -237,14 +243,16 @@ let package = Package(
             dependencies: ["StrataCore", "StrataLoop", "StrataOperator", "StrataTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
+            name: "ConformanceTests", dependencies: ["StrataCore", "StrataConformance", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "PicturesTests", dependencies: ["StrataCore", "StrataOperator", "StrataPictures", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "SystemTests",
             dependencies: [
                 "StrataCore", "StrataLoop", "StrataTesting", "StrataFixture", "StrataCommand", "StrataBrokerCommand",
-                "StrataConnector",
-                "TestSupport",
+                "StrataConnector", "ConformanceProbe", "TestSupport",
             ],
             swiftSettings: settings + (hasLink ? [.define("STRATA_LINK")] : [])),
     ] + (hasLink ? linkTargets : []),

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/stat.h>
 #include <malloc.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -251,6 +253,16 @@ static inline unsigned long strata_raise_descriptor_limit(void) {
 
 /// Makes a pipe of which both ends are closed on exec. Returns 0, or an errno.
 static inline int strata_pipe(int ends[2]) { return syscall(SYS_pipe2, ends, O_CLOEXEC) == 0 ? 0 : errno; }
+
+// Blocks SIGINT and SIGTERM in this thread. Returns a descriptor that is readable when one came.
+static inline int strata_interruptions(void) {
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SIGINT);
+    sigaddset(&wanted, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &wanted, NULL);
+    return signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC);
+}
 
 /// Opens a descriptor that becomes readable when a process ends (Linux 5.3's pidfd_open); it is
 /// closed on exec. Returns -1 and sets errno on failure.

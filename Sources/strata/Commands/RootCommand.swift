@@ -48,7 +48,8 @@ struct RootCommand: ParsableCommand {
                     CallCommand.self, Open.self, CanOpen.self, Emit.self, Notify.self, ReportCommand.self,
                     Observe.self, Wait.self,
                 ]),
-            CommandGroup(name: "Contract", subcommands: [Introspect.self, Contracts.self]),
+            CommandGroup(
+                name: "Contract", subcommands: [Introspect.self, Contracts.self, ConformanceCommand.self]),
             CommandGroup(name: "Shell", subcommands: [Completions.self, Manual.self]),
         ])
 

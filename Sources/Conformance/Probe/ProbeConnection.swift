@@ -1,0 +1,67 @@
+internal import Glibc
+import StrataCore
+
+/// A connection of the client, without blocking.
+final class ProbeConnection {
+    private(set) var descriptor: Int32
+    /// Whether the client has closed it.
+    private(set) var isAtEnd = false
+    private var input: [UInt8] = []
+
+    /// The longest frame that is read at all: what `limits.frame` allows, and some more to judge.
+    private static let longest = 64 << 20
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close() }
+
+    func close() {
+        guard descriptor >= 0 else { return }
+        Glibc.close(descriptor)
+        descriptor = -1
+        isAtEnd = true
+    }
+
+    /// Sends what has room.
+    /// - Returns: how many bytes; nil if the client has closed.
+    func send(_ bytes: ArraySlice<UInt8>) -> Int? {
+        let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        return count >= 0 ? count : errno == EAGAIN || errno == EINTR ? 0 : nil
+    }
+
+    /// Reads what is there.
+    func read() {
+        guard !isAtEnd else { return }
+        withUnsafeTemporaryAllocation(byteCount: 256 << 10, alignment: 16) { space in
+            let count = recv(descriptor, space.baseAddress, space.count, 0)
+            if count > 0 {
+                input.append(contentsOf: space[..<count])
+            } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
+                isAtEnd = true
+            }
+        }
+    }
+
+    /// Returns the next complete frame; nil if there is none.
+    func nextFrame() throws(Finding) -> ProbeFrame? {
+        guard input.count >= 8 else { return nil }
+        let (length, header) = (number(at: 0), number(at: 4))
+        guard length >= 4, header <= length - 4, length <= Self.longest else {
+            throw Finding(
+                "a frame whose lengths are \(length) and \(header): send 4 + header + body, then the header's length, "
+                    + "both as big-endian 32-bit integers", in: .frame)
+        }
+        guard input.count >= 4 + length else { return nil }
+        let head = Array(input[8..<8 + header])
+        let body = Array(input[(8 + header)..<(4 + length)])
+        input.removeFirst(4 + length)
+        guard let json = try? JSON(parsing: head, maximumDepth: 32) else {
+            throw Finding("the header isn't JSON: \(ProbeFrame.shown(head, []))", in: .header)
+        }
+        return ProbeFrame(headerBytes: head, header: json, body: body)
+    }
+
+    private func number(at offset: Int) -> Int {
+        input[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
+    }
+}
