@@ -1,8 +1,7 @@
 internal import Glibc
 internal import Launch
 
-/// Measures calls from one node to another, beside requests over NATS by its own library, and calls
-/// on one machine. All of it is on this machine, so the network costs nothing.
+/// Measures calls and broadcasts from one node to another, beside those over NATS, and on one machine. All of it is on this machine, so the network costs nothing.
 struct NodesReport {
     private let places: Places
     private let rounds: Int
@@ -15,7 +14,7 @@ struct NodesReport {
     }
 
     private enum Way: String, CaseIterable {
-        case libnats = "libnats, request and reply"
+        case libnats = "NATS"
         case one = "strata, one node"
         case two = "strata, two nodes"
     }
@@ -27,14 +26,21 @@ struct NodesReport {
         var open: Int
         var measure: Scenario.Measure
         var goal: Double
+        /// How many observe broadcasts; 0 for calls.
+        var observers = 0
 
         func isMet(_ ratio: Double) -> Bool { measure == .roundTrip ? ratio <= goal : ratio >= goal }
     }
+
+    /// Broadcasts to this many observers of the other node; NATS's are its minimal client's.
+    static let observers = 16
 
     private static let patterns = [
         Pattern(name: "round trip, 64 B", body: 64, open: 1, measure: .roundTrip, goal: 2.5),
         Pattern(name: "64 open, 64 B", body: 64, open: 64, measure: .rate, goal: 2.5),
         Pattern(name: "4 open, 64 KiB", body: 64 << 10, open: 4, measure: .rate, goal: 0.6),
+        Pattern(
+            name: "broadcasts 1 → 16, 64 B", body: 64, open: 512, measure: .rate, goal: 2, observers: observers),
     ]
 
     func run() throws {
@@ -59,9 +65,12 @@ struct NodesReport {
             Console.complain("round \(round + 1) of \(rounds)")
             for pattern in Self.patterns {
                 for way in round % 2 == 0 ? Way.allCases : Way.allCases.reversed() {
-                    let caller = try client(
-                        way, "caller", addresses[way]!.caller,
-                        ["--body", "\(pattern.body)", "--open", "\(pattern.open)"] + times)
+                    let ends = addresses[way]!
+                    var words = ["--body", "\(pattern.body)", "--open", "\(pattern.open)"] + times
+                    if pattern.observers > 0 {
+                        words += ["--peers", "\(pattern.observers)", "--observers", ends.callee.text]
+                    }
+                    let caller = try client(way, pattern.observers > 0 ? "broadcasts" : "caller", ends.caller, words)
                     defer { caller.kill() }
                     samples[pattern.name, default: [:]][way, default: []].append(
                         try Self.figure(try caller.line(), pattern.measure))
@@ -72,9 +81,12 @@ struct NodesReport {
     }
 
     private func client(_ way: Way, _ role: String, _ address: Address, _ words: [String]) throws -> Child {
+        // libnats has no scenario of broadcasts.
         let program =
-            way == .libnats
-            ? [places.program("bench-libnats"), role] : [places.program("bench-client"), "strata", role]
+            way != .libnats
+            ? [places.program("bench-client"), "strata", role]
+            : role == "broadcasts"
+                ? [places.program("bench-client"), "nats", role] : [places.program("bench-libnats"), role]
         return try Child(program + [address.text] + words)
     }
 
@@ -89,7 +101,7 @@ struct NodesReport {
     private func print(_ samples: [String: [Way: [Double]]]) {
         for pattern in Self.patterns {
             let unit = pattern.measure == .roundTrip ? "µs" : "a second"
-            Console.say("\n\("\(pattern.name) (\(unit))".padded(44)) median      × libnats")
+            Console.say("\n\("\(pattern.name) (\(unit))".padded(44)) median      × NATS")
             let base = samples[pattern.name]?[.libnats] ?? []
             for way in Way.allCases {
                 guard let rounds = samples[pattern.name]?[way] else { continue }
@@ -118,6 +130,10 @@ final class TwoNodes {
         folder = places.scratch("run")
         mkdir(folder, 0o700)
         let manifest = places.scratch("nodes.yaml")
+        // Guests' observations stay on their node, so the observers are rows.
+        let observers = (0..<NodesReport.observers).map {
+            "\n  Observer\($0): {node: tokyo, level: topout, start: manual, observes: [item.changed]}"
+        }.joined()
         try Files.write(
             """
             app: bench
@@ -125,6 +141,7 @@ final class TwoNodes {
             modules:
               Test: {node: tokyo, level: basic, provides: [Test], start: manual}
               Caller0: {node: berlin, level: topout, start: manual}
+              Sender: {node: berlin, level: basic, start: manual}\(observers)
             """, to: manifest)
         app = try Child(
             ["env", "XDG_RUNTIME_DIR=\(folder)", places.launcher, "up", "--all-nodes", manifest], silent: true)

@@ -90,6 +90,8 @@ static void set(struct options *options, const char *name, const char *value) {
         options->gap = strtod(value, NULL);
     } else if (strcmp(name, "--realtime") == 0) {
         options->realtime = (int)strtol(value, NULL, 10);
+    } else if (strcmp(name, "--observers") == 0) {
+        options->observers_address = value;
     } else if (strcmp(name, "--word") == 0) {
         options->word = value;
     } else {
@@ -105,7 +107,7 @@ int main(int count, char **words) {
         return 0;
     }
     struct options options = {
-        .address = words[3], .body = 64, .open = 1, .peers = 1, .rounds = 1, .warm_up = 0.2, .seconds = 1, .gap = 500, .word = ""};
+        .address = words[3], .observers_address = words[3], .body = 64, .open = 1, .peers = 1, .rounds = 1, .warm_up = 0.2, .seconds = 1, .gap = 500, .word = ""};
     const struct bus *bus = find_bus(words[1]);
     for (int i = 4; i + 1 < count; i += 2) set(&options, words[i], words[i + 1]);
     if (options.realtime > 0) become_realtime(options.realtime);

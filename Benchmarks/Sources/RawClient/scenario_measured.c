@@ -72,16 +72,46 @@ void run_callee(const struct bus *bus, const struct options *options) {
     }
 }
 
+// Takes the notices that came; returns how many. Waits at most so many milliseconds, -1 without end.
+static unsigned take_notices(const struct bus *bus, int poll, int milliseconds) {
+    struct epoll_event events[64];
+    int ready = epoll_wait(poll, events, 64, milliseconds);
+    unsigned notices = 0;
+    for (int i = 0; i < ready; i++) {
+        struct connection *c = events[i].data.ptr;
+        struct message m;
+        connection_fill(c);
+        for (size_t size; (size = bus->next(c, &m)) > 0; connection_take(c, size)) notices += m.kind == KIND_NOTICE;
+    }
+    return notices;
+}
+
+// Broadcasts until one reaches all observers: their node may hear of the first ones later than of their sender.
+static void wait_until_observed(const struct bus *bus, struct connection *sender, int poll, unsigned observers) {
+    uint8_t *body = make_body(64);
+    for (unsigned reached = 0; reached < observers;) {
+        // What was sent before may still be under way.
+        while (take_notices(bus, poll, 100) > 0) {}
+        bus->put_broadcast(sender, body, 64);
+        connection_flush(sender);
+        reached = 0;
+        for (unsigned notices; (notices = take_notices(bus, poll, 1000)) > 0;)
+            if ((reached += notices) >= observers) break;
+    }
+    free(body);
+}
+
 void run_broadcasts(const struct bus *bus, const struct options *options) {
     struct connection sender, *observers = malloc(options->peers * sizeof *observers);
     uint8_t *body = make_body(options->body);
     int poll = epoll_create1(EPOLL_CLOEXEC);
     for (unsigned i = 0; i < options->peers; i++) {
-        bus->join(&observers[i], options->address, ROLE_OBSERVER, i);
+        bus->join(&observers[i], options->observers_address, ROLE_OBSERVER, i);
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = &observers[i]};
         epoll_ctl(poll, EPOLL_CTL_ADD, observers[i].fd, &event);
     }
     bus->join(&sender, options->address, ROLE_SENDER, 0);
+    wait_until_observed(bus, &sender, poll, options->peers);
     struct window w = window_from_now(options);
     // A batch goes out when what is under way is at most half of `open`: the bus
     // always has something to do, and its queues a bound.
@@ -94,15 +124,7 @@ void run_broadcasts(const struct bus *bus, const struct options *options) {
             under_way += (int64_t)batch * options->peers;
         }
         if (under_way == 0) break;
-        struct epoll_event events[64];
-        int ready = epoll_wait(poll, events, 64, -1);
-        unsigned notices = 0;
-        for (int i = 0; i < ready; i++) {
-            struct connection *c = events[i].data.ptr;
-            struct message m;
-            connection_fill(c);
-            for (size_t size; (size = bus->next(c, &m)) > 0; connection_take(c, size)) notices += m.kind == KIND_NOTICE;
-        }
+        unsigned notices = take_notices(bus, poll, -1);
         under_way -= notices;
         window_add(&w, options, notices);
     }

@@ -3,6 +3,8 @@
 
 struct options {
     const char *address;
+    // Where the observers of broadcasts connect.
+    const char *observers_address;
     size_t body;
     unsigned open, peers, index;
     double warm_up, seconds;

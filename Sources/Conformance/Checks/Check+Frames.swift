@@ -107,7 +107,7 @@ extension Check {
             .ready(.header, "texts have escapes", needs: ["probe.begun", "Probe/notices"]) { session throws(Finding) in
                 _ = try session.ask("Probe/notices")
                 session.notice(
-                    HelloAnswer.number(ofObservation: 0), "probe.begun", 1, adding: ["object": "a\"\\\n\u{1}é😀"])
+                    HelloAnswer.observation, "probe.begun", 1, adding: ["object": "a\"\\\n\u{1}é😀"])
                 let found = try session.ask("Probe/notices")
                 try session.expect(found.array?.first?["object"], "a\"\\\n\u{1}é😀", "the object")
             },

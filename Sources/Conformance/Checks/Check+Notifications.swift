@@ -34,7 +34,7 @@ extension Check {
                 session throws(Finding) in
                 _ = try session.ask("Probe/notices")
                 for number in 0..<50 as Range<Int64> {
-                    session.notice(HelloAnswer.number(ofObservation: 0), "probe.begun", .integer(number))
+                    session.notice(HelloAnswer.observation, "probe.begun", .integer(number))
                 }
                 let found = try session.ask("Probe/notices").array ?? []
                 try session.expect(
@@ -46,7 +46,7 @@ extension Check {
             ) {
                 session throws(Finding) in
                 _ = try session.ask("Probe/notices")
-                session.notice(HelloAnswer.number(ofObservation: 0), "probe.begun", nil, adding: ["missed": 4])
+                session.notice(HelloAnswer.observation, "probe.begun", nil, adding: ["missed": 4])
                 let found = try session.ask("Probe/notices")
                 try session.expect(
                     found, .array([["name": "probe.begun", "object": nil, "params": nil, "missed": 4]]), "the notices")
@@ -89,7 +89,7 @@ extension Session {
         let id = newID()
         let header: JSON = [
             "kind": "notice", "id": .integer(id), "from": "Tester", "level": "topout", "name": "probe.begun",
-            "via": "report", "subscription": .integer(HelloAnswer.number(ofObservation: 0)),
+            "via": "report", "subscription": .integer(HelloAnswer.observation),
         ]
         send(header.adding(adding), params.encoded())
         return id

@@ -55,6 +55,26 @@ extension Check {
                 try second.welcome()
                 try second.expectItServes()
             },
+            .own(
+                .session, "then its observations have the new session's numbers, those that began later included",
+                needs: ["probe.begun", "Probe/observe", "Probe/notices"]
+            ) { trial throws(Finding) in
+                let first = try trial.ready()
+                let observing = first.call("Probe/observe", ["name": "other.one"])
+                first.reply(to: try first.request("call", to: "bus/observe"), ["subscription": 4711])
+                _ = try first.value(of: observing)
+                first.endConnection(nil)
+                let second = try trial.connect()
+                try second.welcome(HelloAnswer(firstObservation: 9_000))
+                let names = second.hello.json["observes"]?.array?.map { $0.string ?? $0["name"]?.string ?? "" } ?? []
+                for (index, name) in names.enumerated() {
+                    second.notice(9_000 + 11 * Int64(index), name, .integer(Int64(index)))
+                }
+                let seen = try second.ask("Probe/notices").array?.compactMap { $0["name"]?.string } ?? []
+                guard seen == names, seen.contains("probe.begun"), seen.contains("other.one") else {
+                    throw Finding("hello observes \(names), and the notices of these reached the handlers: \(seen)")
+                }
+            },
             .own(.session, "one that was lost before the start was done isn't resumed") { trial throws(Finding) in
                 try trial.start()
                 let first = try trial.connect()

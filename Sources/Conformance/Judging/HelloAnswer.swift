@@ -6,6 +6,8 @@ struct HelloAnswer {
     var headerLimit: Int64 = 16 << 10
     /// The value of the setting `probe.word`.
     var word = "blue"
+    /// The number of hello's first observation.
+    var firstObservation = HelloAnswer.observation
 
     /// - Parameters:
     ///   - observations: how many the hello has. They get numbers that aren't 1, 2, 3.
@@ -14,7 +16,7 @@ struct HelloAnswer {
         [
             "app": "conformance", "env": "debug", "module": "Probe", "level": "topout", "rank": 2,
             "levels": ["basic", "middle", "topout"], "schemes": ["probe"], "settings": settings, "launchOptions": [:],
-            "subscriptions": .array((0..<observations).map { .integer(Self.number(ofObservation: $0)) }),
+            "subscriptions": .array((0..<observations).map { .integer(firstObservation + 11 * Int64($0)) }),
             "limits": [
                 "frame": .integer(frameLimit), "header": .integer(headerLimit), "calls": 1024, "queue": 8_388_608,
                 "waiting": 1024, "observations": 1024, "interfaces": 256, "urls": 1024, "instances": 4096,
@@ -25,6 +27,6 @@ struct HelloAnswer {
         ]
     }
 
-    /// The number that the kit gives to hello's observations, from 0 on.
-    static func number(ofObservation index: Int) -> Int64 { 700 + 11 * Int64(index) }
+    /// The number that hello's first observation has, unless a check says otherwise.
+    static let observation: Int64 = 700
 }

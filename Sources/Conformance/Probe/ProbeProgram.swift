@@ -25,6 +25,8 @@ final class ProbeProgram {
     private var errorPipe: Int32 = -1
     private var lifeline: Int32 = -1
     private let pid: Int32
+    /// The process's descriptor, which is readable when it has ended.
+    private let process: Int32
     private static let most = 64 << 10
 
     /// Starts the program as the launcher would.
@@ -71,6 +73,7 @@ final class ProbeProgram {
         var pid: pid_t = 0
         let status = posix_spawn(&pid, words[0], &actions, &attributes, arguments, entries)
         self.pid = pid
+        process = status == 0 ? strata_process_descriptor(pid) : -1
         guard status == 0 else {
             end = .exit(127)
             throw ConformanceError.system("start \(words[0])", status)
@@ -79,11 +82,11 @@ final class ProbeProgram {
 
     deinit {
         kill()
-        for descriptor in [outputPipe, errorPipe, lifeline] where descriptor >= 0 { close(descriptor) }
+        for descriptor in [outputPipe, errorPipe, lifeline, process] where descriptor >= 0 { close(descriptor) }
     }
 
-    /// The pipes to wait for.
-    var descriptors: [Int32] { [outputPipe, errorPipe].filter { $0 >= 0 } }
+    /// What to wait for: its output, and its end.
+    var descriptors: [Int32] { [outputPipe, errorPipe, end == nil ? process : -1].filter { $0 >= 0 } }
 
     /// Reads what the program has written, and notes its end.
     func readOutput() {
@@ -112,12 +115,8 @@ final class ProbeProgram {
 
     /// Waits until the process has ended and its output is read; returns nil if it goes on.
     func waitForEnd(in place: Place, until moment: Moment) throws(Finding) -> End? {
-        while end == nil || !descriptors.isEmpty {
-            // The output ends with the process. It may have closed it before, so both are looked at.
-            let pause = descriptors.isEmpty ? Moment(after: .milliseconds(5)) : moment
-            _ = try place.wait(self, -1, 0, until: pause)
-            noteEnd()
-            if moment.left == 0 { break }
+        while !descriptors.isEmpty {
+            guard try place.wait(self, -1, 0, until: moment) else { break }
         }
         return end
     }
