@@ -2143,6 +2143,17 @@ static void broken(strata *bus, const char *what) {
   disconnected(bus, "", "");
 }
 
+/* Frees an observation that has ended, once nothing refers to it. */
+static void remove_observation(strata *bus, struct declaration *ended_one) {
+  if (ended_one->in_hello && ended_one->subscription == 0) return; /* its number is still to come */
+  struct declaration **at = &bus->first;
+  while (*at != ended_one) at = &(*at)->next;
+  *at = ended_one->next;
+  if (bus->last == &ended_one->next) bus->last = at;
+  if (bus->subscribing == ended_one) bus->subscribing = ended_one->next;
+  release(bus, ended_one, ended_one->size);
+}
+
 static void observed(strata *bus, const strata_answer *answer, void *context) {
   struct declaration *d = context;
   strata_json number;
@@ -2185,17 +2196,6 @@ strata_status strata_observe(strata *bus, const strata_observation *observation)
   strata_status status = begin_observation(bus, d);
   if (status != STRATA_OK) d->dead = true;
   return status;
-}
-
-/* Frees an observation that has ended, once nothing refers to it. */
-static void remove_observation(strata *bus, struct declaration *ended_one) {
-  if (ended_one->in_hello && ended_one->subscription == 0) return; /* its number is still to come */
-  struct declaration **at = &bus->first;
-  while (*at != ended_one) at = &(*at)->next;
-  *at = ended_one->next;
-  if (bus->last == &ended_one->next) bus->last = at;
-  if (bus->subscribing == ended_one) bus->subscribing = ended_one->next;
-  release(bus, ended_one, ended_one->size);
 }
 
 strata_status strata_unobserve(strata *bus, const char *name) {
