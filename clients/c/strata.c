@@ -88,6 +88,7 @@ struct strata {
 
   char *in;
   size_t in_size, in_start, in_end;
+  bool taking;   /* the input may have more whole frames */
   uint64_t skip; /* bytes of a refused frame that are still to come */
   size_t frame_limit, header_limit;
 
@@ -2389,6 +2390,13 @@ static void write_out(strata *bus) {
   bus->out_size = 0;
 }
 
+static void take_frames(strata *bus) {
+  bus->taking = true;
+  while (bus->fd >= 0 && take_frame(bus)) continue;
+  bus->taking = false;
+  shrink(bus);
+}
+
 static void read_in(strata *bus) {
   if (bus->in_end == bus->in_size && !make_room(bus, bus->in_size)) return;
   ssize_t count = recv(bus->fd, bus->in + bus->in_end, bus->in_size - bus->in_end, MSG_DONTWAIT);
@@ -2398,8 +2406,12 @@ static void read_in(strata *bus) {
     return;
   }
   bus->in_end += (size_t)count;
-  while (bus->fd >= 0 && take_frame(bus)) continue;
-  shrink(bus);
+  bool filled = bus->in_end == bus->in_size && bus->in_size < idle_buffer;
+  take_frames(bus);
+  if (filled && bus->fd >= 0 && bus->in_end == 0 && bus->in_size < idle_buffer) {
+    char *in = resize(bus, bus->in, bus->in_size, bus->in_size * 2);
+    if (in != NULL) bus->in = in, bus->in_size *= 2;
+  }
 }
 
 /* Streams that had no room may go on. */
@@ -2457,6 +2469,12 @@ bool strata_step(strata *bus, int milliseconds) {
     bus->phase = ended;
     bus->code = 1;
     return false;
+  }
+  /* Inside a handler that waits: the frames behind its own come first. */
+  if (bus->taking) {
+    take_frames(bus);
+    write_out(bus);
+    return bus->phase != ended;
   }
   if (bus->fd < 0 && now() >= bus->retry_at) try_connection(bus);
   if (bus->phase == ended) return false;

@@ -108,7 +108,7 @@ static void step(void) {
 
 /* The next frame of the client, or false if there is none. */
 static bool next(void) {
-  for (int idle = 0; idle < 3;) {
+  for (int idle = 0; idle < 100;) {
     if (input_length >= 8) {
       const unsigned char *b = (const unsigned char *)input;
       size_t rest = (size_t)b[0] << 24 | (size_t)b[1] << 16 | (size_t)b[2] << 8 | b[3];
@@ -402,8 +402,6 @@ static void own(void) {
   /* What was not begun to be written ends with `no`. */
   m = (strata_message){.to = "B/b", .answered = answered};
   strata_send(bus, STRATA_CALL, &m, NULL);
-  check(next());
-  strata_send(bus, STRATA_CALL, &m, NULL);
   shutdown(peer, SHUT_RDWR);
   drop_peer();
   step();
@@ -593,6 +591,7 @@ static void bounds(void) {
 }
 
 int main(void) {
+  setvbuf(stdout, NULL, _IOLBF, 0);
   snprintf(folder, sizeof folder, "/tmp/strata-unit-XXXXXX");
   if (mkdtemp(folder) == NULL) return 1;
   snprintf(path, sizeof path, "%s/bus", folder);
