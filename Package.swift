@@ -44,6 +44,7 @@ let package = Package(
         .library(name: "StrataManifest", targets: ["StrataManifest"]),
         .library(name: "StrataBus", targets: ["StrataBus"]),
         .library(name: "StrataLauncher", targets: ["StrataLauncher"]),
+        .library(name: "CStrata", targets: ["CStrata"]),
         .executable(name: "strata", targets: ["StrataCommand"]),
         .executable(name: "strata-broker", targets: ["StrataBrokerCommand"]),
     ] + (hasLink ? [.executable(name: "strata-link", targets: ["StrataLinkCommand"])] : []),
@@ -58,6 +59,8 @@ let package = Package(
         .systemLibrary(
             name: "CUV", path: "Sources/CUV", pkgConfig: "libuv",
             providers: [.apt(["libuv1-dev"])]),
+        // The client in C, which has its own build and tests: here for modules in C that SwiftPM builds.
+        .target(name: "CStrata", path: "clients/c", sources: ["strata.c"], publicHeadersPath: "include"),
         .target(
             name: "StrataCore", dependencies: ["CUV"], path: "Sources/Core", exclude: ["Loop"], swiftSettings: settings),
         .target(

@@ -55,6 +55,8 @@ let package = Package(
         // crypt(3), which hashes passwords, is a library beside libc.
         module("Session", ["SessionInterface", "LogInterface"], links: ["crypt"]),
         module("Finder", ["FinderInterface", "CatalogInterface", "StorageInterface"]),
+        .executableTarget(
+            name: "Disk", dependencies: [.product(name: "CStrata", package: "strata")], path: "Sources/Modules/Disk"),
 
         // The only target that links SQLite, GRDB and, through it, Foundation.
         .target(
@@ -69,7 +71,7 @@ let package = Package(
         .testTarget(
             name: "AppTests",
             dependencies: [
-                "Storage", "Log", "Session", "Catalog", "Notes", "Finder", "Export", strata,
+                "Storage", "Log", "Session", "Catalog", "Notes", "Finder", "Export", "Disk", strata,
                 .product(name: "StrataTesting", package: "strata"), .product(name: "strata", package: "strata"),
                 .product(name: "strata-broker", package: "strata"),
             ], swiftSettings: settings),

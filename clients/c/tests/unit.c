@@ -1,0 +1,605 @@
+/* Tests of the client against a broker that this program plays itself, on one
+ * thread: it writes frames, lets the client step, and reads what came. Nothing
+ * sleeps; a reconnection's pause is the client's own. */
+#define _POSIX_C_SOURCE 200809L
+#include "strata.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int passed, failed;
+static const char *test_name;
+
+#define check(condition)                                                          \
+  do {                                                                            \
+    if (condition) passed++;                                                      \
+    else failed++, printf("%s: line %d: %s\n", test_name, __LINE__, #condition); \
+  } while (0)
+
+/* ---- The broker that is played ---- */
+
+static char folder[64], path[96];
+static int listener = -1, peer = -1;
+static strata *bus;
+static char got[1 << 20]; /* the last frame's header, then its body */
+static char *got_body;
+static char input[1 << 21];
+static size_t input_length;
+static size_t counted; /* bytes that the allocator has given out */
+static size_t peak;
+
+static void quiet(void *context, const char *line) { (void)context, (void)line; }
+
+static void *count_memory(void *context, void *old, size_t old_size, size_t size) {
+  (void)context;
+  counted = counted - old_size + size;
+  if (counted > peak) peak = counted;
+  if (size == 0) return free(old), NULL;
+  return realloc(old, size);
+}
+
+static void listen_anew(void) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  unlink(path);
+  strcpy(address.sun_path, path);
+  listener = socket(AF_UNIX, SOCK_STREAM, 0);
+  if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 4) != 0) abort();
+  fcntl(listener, F_SETFL, O_NONBLOCK);
+}
+
+static void make(strata_options options) {
+  options.name = "T";
+  options.socket = path;
+  if (options.log == NULL) options.log = quiet;
+  options.allocator = count_memory;
+  counted = peak = 0;
+  bus = strata_new(&options);
+  if (bus == NULL) abort();
+}
+
+static void drop_peer(void) {
+  if (peer >= 0) close(peer);
+  peer = -1;
+  input_length = 0;
+}
+
+static void done(void) {
+  strata_free(bus);
+  check(counted == 0);
+  drop_peer();
+}
+
+static void write_all(const char *bytes, size_t length) {
+  while (length > 0) {
+    ssize_t count = send(peer, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count > 0) {
+      bytes += count;
+      length -= (size_t)count;
+    } else if (errno == EAGAIN) {
+      if (!strata_step(bus, 0)) return;
+    } else {
+      return;
+    }
+  }
+}
+
+static size_t frame_of(char *to, const char *header, const char *body, size_t body_length) {
+  size_t head = strlen(header), rest = 4 + head + body_length;
+  for (int i = 0; i < 4; i++) to[i] = (char)(rest >> (24 - 8 * i)), to[4 + i] = (char)(head >> (24 - 8 * i));
+  memcpy(to + 8, header, head);
+  if (body_length > 0) memcpy(to + 8 + head, body, body_length);
+  return 4 + rest;
+}
+
+static void give(const char *header, const char *body) {
+  static char frame[1 << 16];
+  write_all(frame, frame_of(frame, header, body, strlen(body)));
+}
+
+static void step(void) {
+  for (int i = 0; i < 3; i++) strata_step(bus, 0);
+}
+
+/* The next frame of the client, or false if there is none. */
+static bool next(void) {
+  for (int idle = 0; idle < 100;) {
+    if (input_length >= 8) {
+      const unsigned char *b = (const unsigned char *)input;
+      size_t rest = (size_t)b[0] << 24 | (size_t)b[1] << 16 | (size_t)b[2] << 8 | b[3];
+      size_t head = (size_t)b[4] << 24 | (size_t)b[5] << 16 | (size_t)b[6] << 8 | b[7];
+      if (input_length >= 4 + rest) {
+        memcpy(got, input + 8, head);
+        got[head] = 0;
+        got_body = got + head + 1;
+        size_t body = rest - 4 - head;
+        memcpy(got_body, input + 8 + head, body);
+        got_body[body] = 0;
+        input_length -= 4 + rest;
+        memmove(input, input + 4 + rest, input_length);
+        return true;
+      }
+    }
+    strata_step(bus, 0);
+    ssize_t count = peer < 0 ? 0 : recv(peer, input + input_length, sizeof input - input_length, MSG_DONTWAIT);
+    if (count > 0) input_length += (size_t)count, idle = 0;
+    else idle++;
+  }
+  got[0] = 0, got_body = got;
+  return false;
+}
+
+static bool is(const char *header, const char *body) {
+  if (!next()) return printf("%s: no frame, but expected %s\n", test_name, header), false;
+  if (strcmp(got, header) == 0 && (body == NULL || strcmp(got_body, body) == 0)) return true;
+  return printf("%s: got %s %.300s\n", test_name, got, got_body), false;
+}
+
+static bool has(const char *piece) { return strstr(got, piece) != NULL; }
+
+/* Waits for the client's connection; it may be in a pause. */
+static bool accept_client(void) {
+  drop_peer();
+  for (int i = 0; i < 200 && peer < 0; i++) {
+    if (!strata_step(bus, 0) && strata_exit_code(bus) != 0) return false;
+    peer = accept(listener, NULL, NULL);
+    if (peer < 0) strata_step(bus, strata_timeout(bus));
+  }
+  return peer >= 0;
+}
+
+static const char welcome[] =
+    "{\"app\":\"a\",\"settings\":{\"k\":1},\"subscriptions\":[11,12,13],\"limits\":{\"frame\":16777216,\"header\":16384},"
+    "\"features\":[\"contracts\"]}";
+
+static void greet(void) {
+  if (!accept_client() || !next()) {
+    check(!"the client said hello");
+    return;
+  }
+  char header[96];
+  strata_json id = {NULL, 0};
+  strata_json_member(strata_json_of(got, strlen(got)), "id", &id);
+  snprintf(header, sizeof header, "{\"kind\":\"reply\",\"id\":%.*s}", (int)id.length, id.at);
+  char hello[4096];
+  snprintf(hello, sizeof hello, "%.4000s", got_body);
+  give(header, welcome);
+  step();
+  strcpy(got, hello);
+}
+
+/* ---- Handlers ---- */
+
+static strata_request *kept;
+static int calls, cancels, writables, released, torn, lost;
+static char seen[256];
+
+static void echo(strata_request *r, void *c) { (void)c, calls++, strata_reply(r, strata_body(r), strata_length(r)); }
+static void forget(strata_request *r, void *c) { (void)r, (void)c; }
+static void on_cancel(strata_request *r, void *c) {
+  (void)c, cancels++;
+  strata_fail(r, "cancelled", "late");
+  kept = NULL;
+}
+static void keep(strata_request *r, void *c) {
+  (void)c;
+  kept = r;
+  strata_keep(r);
+  strata_on_cancel(r, on_cancel, NULL);
+}
+static void on_writable(strata_request *r, void *c) { (void)c, (void)r, writables++; }
+static void parts(strata_request *r, void *c) {
+  keep(r, c);
+  strata_on_writable(r, on_writable, NULL);
+  while (strata_part(r, "1", 1) == STRATA_OK) continue;
+}
+static void wait_in(strata_request *r, void *c) {
+  strata_message m = {.to = "B/b", .parent = r};
+  strata_result result;
+  (void)c;
+  strata_wait(strata_bus(r), STRATA_CALL, &m, &result);
+  strata_reply(r, result.answer.body, result.answer.length);
+  strata_result_free(strata_bus(r), &result);
+}
+static void refuse(strata_request *r, void *c) { (void)c, strata_fail(r, "T.no", "no"); }
+static void release(strata_request *r, void *c) { (void)c, (void)r, released++; }
+static void tear_down(strata_request *r, void *c) { (void)c, (void)r, torn++; }
+static void connection(strata *b, bool connected, void *c) { (void)b, (void)c, lost += !connected; }
+static void answered(strata *b, const strata_answer *a, void *c) {
+  (void)b, (void)c;
+  snprintf(seen, sizeof seen, "%s %s %.*s", a->ok ? "ok" : a->code, a->ran, (int)a->length, a->body);
+}
+static int parts_seen;
+static void part(strata *b, const strata_answer *a, void *c) { (void)b, (void)a, (void)c, parts_seen++; }
+
+static void declare(void) {
+  strata_action(bus, "T/echo", 0, echo, NULL);
+  strata_action(bus, "T/forget", 0, forget, NULL);
+  strata_action(bus, "T/keep", 0, keep, NULL);
+  strata_action(bus, "T/parts", STRATA_STREAM, parts, NULL);
+  strata_action(bus, "T/wait", 0, wait_in, NULL);
+  strata_action(bus, "Box/refuse", 0, refuse, NULL);
+  strata_instances(bus, "Box", NULL, release, NULL);
+  strata_observation one = {.name = "one", .handler = refuse}, two = {.name = "two", .latest = true, .handler = echo};
+  strata_observe(bus, &one), strata_observe(bus, &two);
+  strata_steps steps = {.tear_down = tear_down, .settings = refuse, .connection = connection};
+  strata_life(bus, &steps);
+  kept = NULL;
+  calls = cancels = writables = released = torn = lost = parts_seen = 0;
+  seen[0] = 0;
+}
+
+static void start(strata_options options) {
+  make(options);
+  declare();
+  greet();
+}
+
+/* ---- Tests ---- */
+
+static void json(void) {
+  static const char *const good[] = {"1", " [1 , 2] ", "{\"a\":{\"b\":[]},\"b\":0}", "\"\\ud83d\\ude00\"", "-0.5e+3", "null",
+                                     "{\"\":1,\"a\":1}", "\"\xf0\x9f\x98\x80\""};
+  static const char *const bad[] = {"", "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}", "\"\\ud800\"", "\"\\udc00\"", "01", "1.", "[1,]",
+                                    "{\"a\":1,}", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"\xf5\x80\x80\x80\"", "tru", "1 2", "\"\t\"",
+                                    "\xef\xbb\xbf" "1", "+1", "\"\\x\"", "[", "{\"a\"}", "nan", "-", "1e", "\"\xe2\x82\""};
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    test_name = good[i];
+    check(strata_json_check(NULL, good[i], strlen(good[i])) == STRATA_OK);
+  }
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    test_name = bad[i];
+    check(strata_json_check(NULL, bad[i], strlen(bad[i])) == STRATA_INVALID);
+  }
+  test_name = "json";
+  char deep[1100];
+  for (size_t depth = 512; depth <= 513; depth++) {
+    memset(deep, '[', depth), memset(deep + depth, ']', depth);
+    check((strata_json_check(NULL, deep, 2 * depth) == STRATA_OK) == (depth == 512));
+  }
+  size_t size = 100000 * 12, count = 0;
+  char *many = malloc(size + 2);
+  many[count++] = '{';
+  for (int i = 0; i < 100000; i++) count += (size_t)sprintf(many + count, "%s\"n%d\":0", i ? "," : "", (i * 7919) % 100000);
+  many[count++] = '}';
+  check(strata_json_check(NULL, many, count) == STRATA_OK);
+  count += (size_t)sprintf(many + count - 1, ",\"n5\":1}") - 1;
+  check(strata_json_check(NULL, many, count) == STRATA_INVALID);
+  free(many);
+
+  char text[256];
+  strata_writer w = strata_write(text, sizeof text);
+  strata_put_object(&w);
+  strata_put_name(&w, "a\n"), strata_put_int(&w, INT64_MIN);
+  strata_put_name(&w, "b"), strata_put_array(&w), strata_put_bool(&w, true), strata_put_string(&w, "\"\\\x01é"), strata_put_array_end(&w);
+  strata_put_name(&w, "c"), strata_put_double(&w, 0.1);
+  strata_put_object_end(&w);
+  check(!w.failed && strata_json_check(NULL, text, w.length) == STRATA_OK);
+  strata_json object = strata_json_of(text, w.length), value, element;
+  int64_t number;
+  double real;
+  bool truth;
+  size_t position = 0;
+  char string[16];
+  check(strata_json_member(object, "a\n", &value) && strata_json_int(value, &number) && number == INT64_MIN);
+  check(strata_json_member(object, "c", &value) && strata_json_double(value, &real) && real == 0.1);
+  check(strata_json_member(object, "b", &value) && strata_json_next(value, &position, NULL, &element));
+  check(strata_json_bool(element, &truth) && truth);
+  check(strata_json_next(value, &position, NULL, &element) && strata_json_string(element, string, sizeof string, NULL));
+  check(strcmp(string, "\"\\\x01é") == 0 && !strata_json_next(value, &position, NULL, &element));
+  check(!strata_json_string(element, string, 5, NULL) && !strata_json_member(object, "d", &value));
+  check(!strata_json_int(strata_json_of("9223372036854775808", 19), &number) && !strata_json_int(strata_json_of("1.0", 3), &number));
+  w = strata_write(text, 3);
+  strata_put_string(&w, "abc");
+  check(w.failed);
+  w = strata_write(text, sizeof text);
+  strata_put_string(&w, "\xff");
+  check(w.failed);
+}
+
+static void served(void) {
+  test_name = "served";
+  start((strata_options){0});
+  check(has("\"observes\":[{\"name\":\"one\"},{\"name\":\"two\",\"keep\":\"latest\"}]") && !has("resumed"));
+  check(strata_has_feature(bus, "contracts") && !strata_has_feature(bus, "x"));
+  check(strcmp(strata_settings(bus), "{\"k\":1}") == 0);
+  give("{\"kind\":\"call\",\"id\":9007199254740991,\"to\":\"T/echo\",\"credit\":0}", "[1]");
+  check(is("{\"kind\":\"reply\",\"id\":9007199254740991}", "[1]"));
+  give("{\"kind\":\"call\",\"id\":2,\"to\":\"T/echo\"}", "{\"a\":1,\"a\":1}");
+  check(next() && has("\"id\":2,\"code\":\"bad-params\"") && calls == 1);
+  give("{\"kind\":\"call\",\"id\":3,\"to\":\"T/forget\"}", "");
+  check(next() && has("\"id\":3,\"code\":\"failed\""));
+  give("{\"kind\":\"call\",\"id\":4,\"to\":\"T/nothing\"}", "");
+  check(next() && has("\"id\":4,\"code\":\"unknown-action\""));
+  give("{\"kind\":\"call\",\"id\":5,\"to\":\"module/ping\"}", "");
+  check(is("{\"kind\":\"reply\",\"id\":5}", NULL));
+  give("{\"kind\":\"call\",\"id\":6,\"to\":\"module/whatever\"}", "");
+  check(next() && has("\"id\":6,\"code\":\"unknown-action\""));
+
+  give("{\"kind\":\"call\",\"id\":7,\"to\":\"T/keep\"}", "");
+  check(!next() && kept != NULL);
+  check(strata_reply(kept, "7", 1) == STRATA_OK && is("{\"kind\":\"reply\",\"id\":7}", "7"));
+  give("{\"kind\":\"call\",\"id\":8,\"to\":\"T/keep\"}", "");
+  give("{\"kind\":\"cancel\",\"id\":8}", "");
+  check(!next() && cancels == 1);
+  give("{\"kind\":\"cancel\",\"id\":8}", ""), give("{\"kind\":\"credit\",\"id\":8,\"credit\":1}", "");
+  give("{\"kind\":\"reply\",\"id\":999}", "1"), give("{\"kind\":\"credit\"}", ""), give("{\"kind\":\"new\"}", "");
+  check(!next());
+
+  give("{\"kind\":\"call\",\"id\":9,\"to\":\"T/parts\",\"credit\":2}", "");
+  check(is("{\"kind\":\"reply\",\"id\":9,\"more\":true}", "1") && is("{\"kind\":\"reply\",\"id\":9,\"more\":true}", "1"));
+  check(!next() && strata_part(kept, "1", 1) == STRATA_NO_CREDIT);
+  give("{\"kind\":\"credit\",\"id\":9,\"credit\":3}", "");
+  check(!next() && writables == 1 && strata_credit(kept) == 3);
+  strata_fail_with(kept, "T.x", "m", "maybe", "{}", 2);
+  check(is("{\"kind\":\"error\",\"id\":9,\"code\":\"T.x\",\"message\":\"m\",\"ran\":\"maybe\"}", "{}"));
+
+  give("{\"kind\":\"notice\",\"id\":20,\"name\":\"one\",\"subscription\":11}", "");
+  check(next() && has("\"kind\":\"error\",\"id\":20,\"code\":\"T.no\""));
+  give("{\"kind\":\"notice\",\"id\":21,\"name\":\"two\",\"subscription\":12}", "");
+  check(next() && has("\"kind\":\"reply\",\"id\":21"));
+  give("{\"kind\":\"notice\",\"name\":\"two\",\"subscription\":12}", "1");
+  give("{\"kind\":\"notice\",\"id\":22,\"name\":\"two\",\"subscription\":99}", "1");
+  check(is("{\"kind\":\"reply\",\"id\":22}", "") && calls == 3);
+
+  give("{\"kind\":\"call\",\"id\":30,\"to\":\"module/settings\"}", "{\"settings\":{\"k\":2}}");
+  check(next() && has("T.no") && strcmp(strata_settings(bus), "{\"k\":1}") == 0);
+  give("{\"kind\":\"call\",\"id\":31,\"to\":\"module/create\"}", "{\"instance\":\"Box#3\",\"params\":null}");
+  check(is("{\"kind\":\"reply\",\"id\":31}", ""));
+  give("{\"kind\":\"call\",\"id\":32,\"to\":\"Box#4/refuse\"}", "");
+  check(next() && has("unknown-action"));
+  give("{\"kind\":\"call\",\"id\":33,\"to\":\"Box#3/refuse\"}", "");
+  check(next() && has("T.no"));
+  drop_peer();
+  step();
+  check(released == 1 && lost == 1);
+  done();
+}
+
+static void nested(void) {
+  test_name = "nested";
+  start((strata_options){0});
+  give("{\"kind\":\"call\",\"id\":5,\"to\":\"T/wait\",\"trace\":\"00-1\"}", "");
+  give("{\"kind\":\"call\",\"id\":6,\"to\":\"module/ping\"}", "");
+  give("{\"kind\":\"call\",\"id\":7,\"to\":\"T/echo\"}", "7");
+  give("{\"kind\":\"reply\",\"id\":2}", "\"done\"");
+  check(next() && has("\"id\":2,\"to\":\"B/b\",\"parent\":5,\"trace\":\"00-1\""));
+  check(is("{\"kind\":\"reply\",\"id\":6}", NULL) && is("{\"kind\":\"reply\",\"id\":7}", "7"));
+  check(is("{\"kind\":\"reply\",\"id\":5}", "\"done\""));
+  done();
+}
+
+static void own(void) {
+  test_name = "own";
+  start((strata_options){0});
+  uint64_t id;
+  strata_message m = {.to = "B/b", .credit = 2, .deadline = STRATA_FOREVER, .answered = answered, .part = part};
+  check(strata_send(bus, STRATA_CALL, &m, &id) == STRATA_OK && id == 2);
+  check(is("{\"kind\":\"call\",\"id\":2,\"to\":\"B/b\",\"deadline\":0,\"credit\":2}", ""));
+  give("{\"kind\":\"reply\",\"id\":2,\"more\":true}", "1");
+  check(is("{\"kind\":\"credit\",\"id\":2,\"credit\":1}", "") && parts_seen == 1);
+  strata_cancel(bus, id);
+  check(is("{\"kind\":\"cancel\",\"id\":2}", ""));
+  give("{\"kind\":\"reply\",\"id\":2,\"more\":true}", "1");
+  give("{\"kind\":\"error\",\"id\":2,\"code\":\"cancelled\",\"ran\":\"maybe\"}", "");
+  check(!next() && parts_seen == 1 && strcmp(seen, "cancelled maybe null") == 0);
+  give("{\"kind\":\"call\",\"id\":7,\"to\":\"T/keep\"}", "");
+  step();
+  m = (strata_message){.to = "M", .name = "n", .object = "o", .body = "1", .parent = kept, .answered = answered};
+  check(strata_send(bus, STRATA_REPORT, &m, NULL) == STRATA_OK);
+  check(is("{\"kind\":\"report\",\"id\":3,\"to\":\"M\",\"name\":\"n\",\"object\":\"o\",\"parent\":7}", "1"));
+  give("{\"kind\":\"reply\",\"id\":3}", "{\"a\":0,\"a\":0}");
+  step();
+  check(strcmp(seen, "bad-params yes null") == 0);
+  m = (strata_message){.name = "n", .body = "2"};
+  check(strata_send(bus, STRATA_BROADCAST, &m, NULL) == STRATA_OK && is("{\"kind\":\"broadcast\",\"name\":\"n\"}", "2"));
+
+  /* What was not begun to be written ends with `no`. */
+  m = (strata_message){.to = "B/b", .answered = answered};
+  strata_send(bus, STRATA_CALL, &m, NULL);
+  shutdown(peer, SHUT_RDWR);
+  drop_peer();
+  step();
+  check(strcmp(seen, "died no null") == 0 && cancels == 1);
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_UNAVAILABLE);
+  greet();
+  strata_send(bus, STRATA_CALL, &m, NULL);
+  check(next());
+  drop_peer();
+  step();
+  check(strcmp(seen, "died maybe null") == 0);
+  done();
+}
+
+static void session(void) {
+  test_name = "session";
+  start((strata_options){0});
+  give("{\"kind\":\"call\",\"id\":3,\"to\":\"module/didStart\"}", "");
+  check(next());
+  give("{\"kind\":\"error\",\"code\":\"slow-consumer\",\"message\":\"m\"}", "");
+  step();
+  drop_peer();
+  greet();
+  check(has("\"resumed\":true"));
+  /* A remark doesn't end the session, and a later end isn't its. */
+  give("{\"kind\":\"error\",\"code\":\"forbidden\"}", ""), give("{\"kind\":\"call\",\"id\":5,\"to\":\"module/ping\"}", "");
+  check(next());
+  drop_peer();
+  greet();
+  give("{\"kind\":\"call\",\"id\":7,\"to\":\"module/tearDown\"}", "");
+  check(is("{\"kind\":\"reply\",\"id\":7}", "") && torn == 1);
+  give("{\"kind\":\"error\",\"code\":\"shutting-down\"}", "");
+  step();
+  drop_peer();
+  check(!strata_step(bus, 0) || !strata_step(bus, 0));
+  check(strata_exit_code(bus) == 0 && torn == 1);
+  done();
+
+  start((strata_options){0});
+  give("{\"kind\":\"error\",\"code\":\"forbidden\"}", "");
+  step();
+  drop_peer();
+  step();
+  check(!strata_step(bus, 0) && strata_exit_code(bus) == 1);
+  done();
+
+  start((strata_options){0});
+  strata_stop(bus);
+  check(!strata_step(bus, 0) && torn == 1 && strata_exit_code(bus) == 0);
+  done();
+
+  make((strata_options){0});
+  check(accept_client() && next());
+  give("{\"kind\":\"error\",\"id\":1,\"code\":\"name-taken\"}", "");
+  step();
+  greet();
+  check(strata_connect(bus));
+  done();
+
+  make((strata_options){0});
+  char name[32];
+  for (int i = 0; i < 5000; i++) {
+    snprintf(name, sizeof name, "Big/action%d", i);
+    strata_action(bus, name, 0, echo, NULL);
+  }
+  strata_observation last = {.name = "last", .handler = echo};
+  strata_observe(bus, &last);
+  check(accept_client() && next() && strstr(got_body, "\"more\":true") != NULL);
+  give("{\"kind\":\"reply\",\"id\":1}", welcome);
+  int more = 0;
+  while (next() && strstr(got_body, "\"more\":true") != NULL) {
+    more++;
+    check(strstr(got_body, "\"add\":true") != NULL);
+  }
+  check(has("bus/register") && more > 0 && strstr(got_body, "\"add\":true,\"actions\":{") != NULL);
+  check(strstr(got_body, "action4999") != NULL && strstr(got_body, "\"last\"") != NULL);
+  done();
+}
+
+/* The same bytes whole and one at a time. */
+static void pieces(void) {
+  test_name = "pieces";
+  start((strata_options){0});
+  static char bytes[9000];
+  size_t length = 0;
+  char body[2000];
+  for (int i = 0; i < 3; i++) {
+    memset(body, 'x', sizeof body);
+    body[0] = body[1998] = '"', body[1999] = 0;
+    char header[64];
+    snprintf(header, sizeof header, "{\"kind\":\"call\",\"id\":%d,\"to\":\"T/echo\"}", 40 + i);
+    length += frame_of(bytes + length, header, body, 1999);
+  }
+  write_all(bytes, length);
+  for (int i = 0; i < 3; i++) check(next() && strcmp(got_body, body) == 0);
+  for (size_t i = 0; i < length; i++) {
+    write_all(bytes + i, 1);
+    strata_step(bus, 0);
+  }
+  for (int i = 0; i < 3; i++) check(next() && strcmp(got_body, body) == 0);
+  write_all(bytes, 700);
+  step();
+  drop_peer();
+  greet();
+  give("{\"kind\":\"call\",\"id\":1,\"to\":\"T/echo\"}", "1");
+  check(is("{\"kind\":\"reply\",\"id\":1}", "1"));
+
+  static const char *const lies[] = {"\0\0\0\3\0\0\0\0", "\0\0\0\x10\0\0\0\x20", "\xff\xff\xff\xff\xff\xff\xff\xf0"};
+  for (size_t i = 0; i < 3; i++) {
+    lost = 0;
+    write_all(lies[i], 8);
+    step();
+    check(lost == 1);
+    greet();
+  }
+  static const char *const headers[] = {"{\"kind\":\"call\",\"id\":1,\"id\":2}", "{}", "[]", "{\"kind\":\"call\",\"id\":1.0}", "{\"kind\":\"call\",\"id\":null}",
+                                        "{\"kind\":\"call\",\"id\":9007199254740992}", "{\"kind\":\"call\"}"};
+  for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+    lost = 0;
+    give(headers[i], "");
+    step();
+    check(lost == 1);
+    greet();
+  }
+  unsigned seed = 1;
+  for (int round = 0; round < 100; round++) {
+    char noise[64];
+    for (size_t i = 0; i < sizeof noise; i++) seed = seed * 1103515245u + 12345u, noise[i] = (char)(seed >> 16);
+    noise[0] = noise[1] = noise[2] = noise[4] = noise[5] = noise[6] = 0;
+    write_all(noise, sizeof noise);
+    step();
+    if (strata_fd(bus) < 0) greet();
+  }
+  done();
+}
+
+static void bounds(void) {
+  test_name = "bounds";
+  size_t size = 3 << 20;
+  char *frame = malloc(size + 100), *body = malloc(size);
+  memset(body, ' ', size);
+  body[0] = '1';
+  /* Too large for `frame`, then for `memory` alone: answered by the header. */
+  for (int i = 0; i < 2; i++) {
+    start((strata_options){.frame = i == 0 ? 1 << 20 : 0, .memory = i == 0 ? 0 : 1 << 20});
+    write_all(frame, frame_of(frame, "{\"kind\":\"call\",\"id\":5,\"to\":\"T/echo\"}", body, size));
+    check(next() && has("\"id\":5,\"code\":\"overloaded\"") && has("\"ran\":\"no\""));
+    strata_message m = {.to = "B/b", .answered = answered};
+    strata_send(bus, STRATA_CALL, &m, NULL);
+    check(next());
+    write_all(frame, frame_of(frame, "{\"kind\":\"reply\",\"id\":2}", body, size));
+    give("{\"kind\":\"call\",\"id\":6,\"to\":\"T/echo\"}", "1");
+    check(is("{\"kind\":\"reply\",\"id\":6}", "1") && strcmp(seen, "too-large yes null") == 0 && lost == 0);
+    check(peak <= (i == 0 ? (size_t)64 << 20 : (size_t)1 << 20));
+    check(strata_memory(bus) == counted && counted < 100 << 10);
+    done();
+  }
+
+  /* A peer that never reads. */
+  start((strata_options){.queued = 100000, .calls = 50});
+  body[1000] = 0;
+  strata_message m = {.name = "n", .body = body, .length = 1000};
+  int count = 0;
+  strata_status status;
+  while ((status = strata_send(bus, STRATA_BROADCAST, &m, NULL)) == STRATA_OK && count < 100000) {
+    count++;
+    strata_step(bus, 0);
+  }
+  check(status == STRATA_OVERLOADED && counted < 300000 && lost == 0);
+  while (next()) count--;
+  check(count == 0);
+  m = (strata_message){.to = "B/b"};
+  while ((status = strata_send(bus, STRATA_CALL, &m, NULL)) == STRATA_OK && count < 1000) count++;
+  check(status == STRATA_OVERLOADED && count == 50);
+  done();
+
+  start((strata_options){.served = 2});
+  give("{\"kind\":\"call\",\"id\":1,\"to\":\"T/keep\"}", ""), give("{\"kind\":\"call\",\"id\":2,\"to\":\"T/keep\"}", "");
+  give("{\"kind\":\"call\",\"id\":3,\"to\":\"T/keep\"}", ""), give("{\"kind\":\"call\",\"id\":4,\"to\":\"module/ping\"}", "");
+  check(next() && has("\"id\":3,\"code\":\"overloaded\"") && is("{\"kind\":\"reply\",\"id\":4}", NULL));
+  drop_peer();
+  step();
+  check(cancels == 2);
+  done();
+  check(strata_new(&(strata_options){.memory = 100}) == NULL);
+  free(frame), free(body);
+}
+
+int main(void) {
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  snprintf(folder, sizeof folder, "/tmp/strata-unit-XXXXXX");
+  if (mkdtemp(folder) == NULL) return 1;
+  snprintf(path, sizeof path, "%s/bus", folder);
+  unsetenv("STRATA_MODULE"), unsetenv("STRATA_TOKEN"), unsetenv("STRATA_LIFELINE");
+  listen_anew();
+  json(), served(), nested(), own(), session(), pieces(), bounds();
+  close(listener);
+  unlink(path), rmdir(folder);
+  printf("%d passed, %d failed\n", passed, failed);
+  return failed > 0;
+}
