@@ -1320,6 +1320,8 @@ static strata_status send_message(strata *bus, strata_kind kind, const strata_me
   size_t texts = length_of(m->to) + length_of(m->name) + length_of(m->object) + length_of(trace) + length_of(m->meta);
   if (unsent(bus) > 0 && unsent(bus) + texts + length > bus->options.queued) return STRATA_OVERLOADED;
   if (length > bus->frame_limit || texts > bus->header_limit) return STRATA_TOO_LARGE;
+  /* A header that can't be read would end the connection. */
+  if (m->meta != NULL && (*m->meta != '{' || check_json(bus, m->meta, strlen(m->meta), 31) != STRATA_OK)) return STRATA_INVALID;
 
   struct own *own = NULL;
   if (numbered) {
@@ -2118,6 +2120,24 @@ static bool again_later(const char *code) {
          strcmp(code, "name-taken") == 0;
 }
 
+static void give_up(strata *bus, const char *why) {
+  end(bus, 1);
+  log_line(bus, "%s: the bus %s isn't there: %s", or_empty(bus->name),
+           bus->socket == NULL ? "(no STRATA_SOCKET)" : bus->socket, why);
+}
+
+/* The next try comes after a pause that doubles, until 30 s have passed. */
+static void retry_later(strata *bus) {
+  int64_t time = now();
+  if (bus->lost_at == 0) bus->lost_at = time, bus->retry_delay = 10;
+  if (time - bus->lost_at > 30000) {
+    give_up(bus, "it did not come back within 30 s");
+    return;
+  }
+  bus->retry_at = time + bus->retry_delay;
+  bus->retry_delay = bus->retry_delay * 2 < 1000 ? bus->retry_delay * 2 : 1000;
+}
+
 /* The connection ended with this code, "" for none. What follows? */
 static void disconnected(strata *bus, const char *code, const char *message) {
   char kept_code[64], kept_message[256];
@@ -2132,9 +2152,7 @@ static void disconnected(strata *bus, const char *code, const char *message) {
                                  kept_message);
     return;
   }
-  if (bus->lost_at == 0) bus->lost_at = now(), bus->retry_delay = 10;
-  bus->retry_at = now() + bus->retry_delay;
-  bus->retry_delay = bus->retry_delay * 2 < 1000 ? bus->retry_delay * 2 : 1000;
+  retry_later(bus);
 }
 
 /* The connection can't go on, by what came or for want of memory. */
@@ -2142,6 +2160,14 @@ static void broken(strata *bus, const char *what) {
   if (bus->fd < 0) return;
   log_line(bus, "%s: %s; the connection is made anew", or_empty(bus->name), what);
   disconnected(bus, "", "");
+}
+
+static void end_observation(strata *bus, const struct declaration *d) {
+  if (bus->phase != ready || d->subscription == 0) return;
+  char body[64];
+  int length = snprintf(body, sizeof body, "{\"subscription\":%lld}", (long long)d->subscription);
+  strata_message message = {.to = "bus/unobserve", .body = body, .length = (size_t)length};
+  send_message(bus, STRATA_CALL, &message, NULL);
 }
 
 /* Frees an observation that has ended, once nothing refers to it. */
@@ -2164,6 +2190,7 @@ static void observed(strata *bus, const strata_answer *answer, void *context) {
       strata_json_int(number, &subscription)) {
     d->subscription = subscription;
     status = STRATA_OK;
+    if (d->dead) end_observation(bus, d);
   } else if (strcmp(answer->code, "died") != 0) {
     log_line(bus, "%s: the observation of %s failed: %s", or_empty(bus->name), d->a, answer->message);
     d->dead = true;
@@ -2173,18 +2200,21 @@ static void observed(strata *bus, const strata_answer *answer, void *context) {
   void (*begun)(strata *, strata_status, void *) = d->begun;
   d->begun = NULL;
   void *begun_context = d->begun_context;
-  if (d->dead && status == STRATA_INVALID) remove_observation(bus, d);
+  if (d->dead) remove_observation(bus, d);
   if (begun != NULL) begun(bus, status, begun_context);
 }
 
 static strata_status begin_observation(strata *bus, struct declaration *d) {
-  char body[2048];
-  strata_writer w = strata_write(body, sizeof body);
+  size_t size = 64 + 6 * (strlen(d->a) + length_of(d->b));
+  char *body = grab(bus, size);
+  if (body == NULL) return STRATA_NO_MEMORY;
+  strata_writer w = strata_write(body, size);
   put_observation(d, &w);
-  if (w.failed) return STRATA_TOO_LARGE;
   strata_message message = {.to = "bus/observe", .body = body, .length = w.length, .answered = observed, .context = d};
-  d->in_hello = true;
-  return send_message(bus, STRATA_CALL, &message, NULL);
+  strata_status status = w.failed ? STRATA_INVALID : send_message(bus, STRATA_CALL, &message, NULL);
+  d->in_hello = status == STRATA_OK;
+  release(bus, body, size);
+  return status;
 }
 
 strata_status strata_observe(strata *bus, const strata_observation *observation) {
@@ -2204,12 +2234,7 @@ strata_status strata_unobserve(strata *bus, const char *name) {
     next = d->next;
     if (d->kind != an_observation || d->dead || strcmp(d->a, name) != 0) continue;
     d->dead = true;
-    if (bus->phase == ready && d->subscription > 0) {
-      char body[64];
-      int length = snprintf(body, sizeof body, "{\"subscription\":%lld}", (long long)d->subscription);
-      strata_message message = {.to = "bus/unobserve", .body = body, .length = (size_t)length};
-      send_message(bus, STRATA_CALL, &message, NULL);
-    }
+    end_observation(bus, d);
     remove_observation(bus, d);
   }
   return STRATA_OK;
@@ -2330,11 +2355,6 @@ static void say_hello(strata *bus) {
   lose(bus);
 }
 
-static void give_up(strata *bus, const char *why) {
-  end(bus, 1);
-  log_line(bus, "%s: the bus %s isn't there: %s", or_empty(bus->name), bus->socket == NULL ? "(no STRATA_SOCKET)" : bus->socket, why);
-}
-
 /* Makes one try. A full backlog is EAGAIN: the socket doesn't block. */
 static void try_connection(strata *bus) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -2360,17 +2380,10 @@ static void try_connection(strata *bus) {
     return;
   }
   if (fd >= 0) close(fd);
-  int64_t time = now();
-  if (bus->lost_at == 0) bus->lost_at = time, bus->retry_delay = 10;
   bool full_backlog = error == EAGAIN || error == EINTR;
-  if (first && (!full_backlog || time - bus->lost_at > 2000)) {
-    give_up(bus, strerror(error));
-  } else if (time - bus->lost_at > 30000) {
-    give_up(bus, "it did not come back within 30 s");
-  } else {
-    bus->retry_at = time + bus->retry_delay;
-    bus->retry_delay = bus->retry_delay * 2 < 1000 ? bus->retry_delay * 2 : 1000;
-  }
+  bool waited = bus->lost_at != 0 && now() - bus->lost_at > 2000;
+  if (first && (!full_backlog || waited)) give_up(bus, strerror(error));
+  else retry_later(bus);
 }
 
 static void write_out(strata *bus) {

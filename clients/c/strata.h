@@ -10,7 +10,8 @@
  * Texts: every `const char *` is UTF-8 and ends with a NUL. A body is one JSON
  * value in UTF-8, with a length; a length of 0 means that the body ends with a
  * NUL, and a NULL body is JSON's null. Bodies that this library gives have a
- * NUL after their last byte. Text that the caller passes is copied.
+ * NUL after their last byte. Text that the caller passes is copied. A body that
+ * it passes isn't checked: the receiver refuses one that isn't JSON.
  */
 #ifndef STRATA_H
 #define STRATA_H

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int passed, failed;
@@ -399,6 +400,17 @@ static void own(void) {
   m = (strata_message){.name = "n", .body = "2"};
   check(strata_send(bus, STRATA_BROADCAST, &m, NULL) == STRATA_OK && is("{\"kind\":\"broadcast\",\"name\":\"n\"}", "2"));
 
+  m = (strata_message){.to = "B/b", .meta = "{\"a\":1,\"a\":1}"};
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_INVALID);
+
+  /* An observation that ends before it has begun. */
+  strata_observation late = {.name = "late", .object = "o", .handler = echo};
+  check(strata_observe(bus, &late) == STRATA_OK && is("{\"kind\":\"call\",\"id\":4,\"to\":\"bus/observe\"}", "{\"name\":\"late\",\"object\":\"o\"}"));
+  strata_unobserve(bus, "late");
+  give("{\"kind\":\"reply\",\"id\":4}", "{\"subscription\":77}");
+  check(is("{\"kind\":\"call\",\"id\":5,\"to\":\"bus/unobserve\"}", "{\"subscription\":77}"));
+  give("{\"kind\":\"reply\",\"id\":5}", "{}");
+
   /* What was not begun to be written ends with `no`. */
   m = (strata_message){.to = "B/b", .answered = answered};
   strata_send(bus, STRATA_CALL, &m, NULL);
@@ -413,6 +425,35 @@ static void own(void) {
   drop_peer();
   step();
   check(strcmp(seen, "died maybe null") == 0);
+  done();
+}
+
+/* The launcher's end, a child of fork, and a bus that isn't there. */
+static void ends(void) {
+  test_name = "ends";
+  int lifeline[2];
+  char number[16];
+  if (pipe(lifeline) != 0) abort();
+  snprintf(number, sizeof number, "%d", lifeline[0]);
+  setenv("STRATA_LIFELINE", number, 1);
+  start((strata_options){0});
+  unsetenv("STRATA_LIFELINE");
+  check(strata_step(bus, 0) && torn == 0 && strata_lifeline(bus) == lifeline[0]);
+  pid_t child = fork();
+  if (child == 0) _exit(strata_step(bus, 0) ? 1 : 7);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  check(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+  give("{\"kind\":\"call\",\"id\":7,\"to\":\"T/echo\"}", "7");
+  check(is("{\"kind\":\"reply\",\"id\":7}", "7"));
+  close(lifeline[1]);
+  check(!strata_step(bus, 0) && torn == 1 && strata_exit_code(bus) == 0);
+  close(lifeline[0]);
+  done();
+  make((strata_options){.is_operator = true});
+  close(listener);
+  check(!strata_connect(bus) && strata_exit_code(bus) == 1);
+  listen_anew();
   done();
 }
 
@@ -597,7 +638,7 @@ int main(void) {
   snprintf(path, sizeof path, "%s/bus", folder);
   unsetenv("STRATA_MODULE"), unsetenv("STRATA_TOKEN"), unsetenv("STRATA_LIFELINE");
   listen_anew();
-  json(), served(), nested(), own(), session(), pieces(), bounds();
+  json(), served(), nested(), own(), session(), ends(), pieces(), bounds();
   close(listener);
   unlink(path), rmdir(folder);
   printf("%d passed, %d failed\n", passed, failed);
