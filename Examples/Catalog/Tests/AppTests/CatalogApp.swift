@@ -153,7 +153,7 @@ final class CatalogApp {
         return String(decoding: bytes[..<fread(&bytes, 1, bytes.count, file)], as: UTF8.self)
     }
 
-    private static func write(_ path: String, _ text: String) throws {
+    static func write(_ path: String, _ text: String) throws {
         let file = try #require(fopen(path, "w"), "\(path) can't be written")
         fputs(text, file)
         fclose(file)
