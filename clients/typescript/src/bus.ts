@@ -7,13 +7,12 @@ import { readBody } from "./json.js";
 import { CREDIT, WAITING } from "./limits.js";
 import type { CallOptions, EmitOptions, Emitted, NotifyOptions, ReportOptions, RequestOptions, StreamOptions } from "./options.js";
 import { Request } from "./request.js";
-import type { Sender } from "./request.js";
 import { currentScope, detached } from "./scope.js";
 import type { Scope } from "./scope.js";
 import { Stream } from "./stream.js";
 
 /** What modules and operators have in common: requests. */
-export abstract class Bus implements Sender {
+export abstract class Bus {
     /** The connection, from the moment at which it takes requests. @internal */
     connection: Connection | undefined;
     /** Why no connection will come any more. @internal */

@@ -25,11 +25,13 @@ export class Call<P = any> {
     /** Milliseconds that the caller gave; `Infinity` for no end. A stream's begin anew with each element. */
     readonly deadline: number;
     /** Is aborted when the call ends without this handler's answer: cancelled, out of time, its caller gone. */
-    readonly signal: AbortSignal;
+    get signal(): AbortSignal {
+        return this.aborting();
+    }
     private readonly end: number;
 
     /** @internal */
-    constructor(header: Header, params: P, body: Uint8Array, signal: AbortSignal) {
+    constructor(header: Header, params: P, body: Uint8Array, private readonly aborting: () => AbortSignal) {
         const to = header.to ?? "";
         const slash = to.indexOf("/");
         const target = to.slice(0, slash);
@@ -48,7 +50,6 @@ export class Call<P = any> {
         this.name = header.name;
         this.deadline = header.deadline ? header.deadline : Infinity;
         this.end = this.deadline === Infinity ? Infinity : performance.now() + this.deadline;
-        this.signal = signal;
     }
 
     /** Milliseconds that are left until the deadline that the call came with. */
@@ -74,10 +75,14 @@ export class Notice<P = any> {
     readonly trace: string | undefined;
     readonly node: string | undefined;
     /** Is aborted when a report ends without this observer's answer. */
-    readonly signal: AbortSignal;
+    get signal(): AbortSignal {
+        return this.aborting();
+    }
 
     /** @internal */
-    constructor(header: Header, params: P, body: Uint8Array, missed: number, signal: AbortSignal) {
+    constructor(
+        header: Header, params: P, body: Uint8Array, missed: number, private readonly aborting: () => AbortSignal,
+    ) {
         this.name = header.name ?? "";
         this.params = params;
         this.body = body;
@@ -89,6 +94,5 @@ export class Notice<P = any> {
         this.meta = header.meta;
         this.trace = header.trace;
         this.node = header.node;
-        this.signal = signal;
     }
 }

@@ -22,12 +22,12 @@ export interface Answers {
 
 /** Gets what a connection brings besides answers. @internal */
 export interface Receiver {
-    call(header: Header, body: Buffer): void;
-    notice(header: Header, body: Buffer): void;
-    cancel(id: number): void;
-    credit(id: number, credit: number): void;
+    receivedCall(header: Header, body: Buffer): void;
+    receivedNotice(header: Header, body: Buffer): void;
+    receivedCancel(id: number): void;
+    receivedCredit(id: number, credit: number): void;
     /** The connection has ended. `error` says why, if the broker did; it is the last thing. */
-    ended(error: BusError | undefined): void;
+    connectionEnded(error: BusError | undefined): void;
 }
 
 interface Pending {
@@ -47,7 +47,8 @@ export class Connection {
     private readonly decoder: FrameDecoder;
     private readonly pending = new Map<number, Pending>();
     private lastId = 0;
-    private reason: BusError | undefined;
+    /** What the broker said last, if it was an error without id: why it ends the connection. */
+    reason: BusError | undefined;
 
     private constructor(private readonly socket: Socket, readonly receiver: Receiver) {
         this.out = new OutgoingQueue(socket);
@@ -167,10 +168,10 @@ export class Connection {
                 this.pending.delete(id);
                 return pending.answers.error(error);
             }
-            case "call": return id === undefined ? undefined : this.receiver.call(header, body);
-            case "notice": return this.receiver.notice(header, body);
-            case "cancel": return id === undefined ? undefined : this.receiver.cancel(id);
-            case "credit": return id === undefined ? undefined : this.receiver.credit(id, header.credit ?? 0);
+            case "call": return id === undefined ? undefined : this.receiver.receivedCall(header, body);
+            case "notice": return this.receiver.receivedNotice(header, body);
+            case "cancel": return id === undefined ? undefined : this.receiver.receivedCancel(id);
+            case "credit": return id === undefined ? undefined : this.receiver.receivedCredit(id, header.credit ?? 0);
         }
     }
 
@@ -183,6 +184,7 @@ export class Connection {
     private end(reason: BusError | undefined): void {
         if (!this.isOpen) return;
         this.isOpen = false;
+        this.reason = reason;
         this.out.close();
         this.socket.destroy();
         const pending = [...this.pending.values()];
@@ -191,7 +193,7 @@ export class Connection {
             answers.error(
                 new BusError("died", "the connection to the bus ended", { ran: frame.isBegun ? "maybe" : "no" }));
         }
-        this.receiver.ended(reason);
+        this.receiver.connectionEnded(reason);
     }
 }
 

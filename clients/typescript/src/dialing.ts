@@ -58,6 +58,7 @@ export async function dial(
             ask("bus/register", part, (body) => count(part, (readBody(body) as Welcome).subscriptions))));
     } catch (error) {
         connection.close();
+        if (error instanceof BusError && error.code === "died" && connection.reason) throw connection.reason;
         throw error instanceof BusError ? error : new BusError("failed", `hello's answer can't be read: ${String(error)}`);
     } finally {
         clearTimeout(timer);

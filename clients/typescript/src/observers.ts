@@ -111,7 +111,7 @@ export class Observers {
             return;
         }
         const run = async (): Promise<void> => {
-            await observer.handler(new Notice(header, params, body, missed, served.signal));
+            await observer.handler(new Notice(header, params, body, missed, () => served.signal));
         };
         if (header.id !== undefined) return served.run(run, false);
         served.run(() => run().catch((error) => logFailure(`the observer of ${header.name} failed`, error)), false);

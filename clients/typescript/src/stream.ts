@@ -1,7 +1,6 @@
 import { BusError } from "./errors.js";
 import type { Header } from "./header.js";
 import type { Request } from "./request.js";
-import type { Answers } from "./connection.js";
 
 type Step<T> = IteratorResult<T, unknown>;
 
@@ -10,7 +9,7 @@ type Step<T> = IteratorResult<T, unknown>;
  *
  * The callee sends as many elements ahead as `credit` says. Leaving the loop cancels the call.
  */
-export class Stream<T = unknown> implements AsyncIterableIterator<T>, Answers {
+export class Stream<T = unknown> implements AsyncIterableIterator<T> {
     /** The final reply's value, once the elements have ended. */
     result: unknown;
     /** How many elements the callee left out before the element that was returned last. */

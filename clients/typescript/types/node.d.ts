@@ -20,6 +20,7 @@ interface Timer {
 }
 declare function setTimeout(work: () => void, milliseconds: number): Timer;
 declare function clearTimeout(timer: Timer | undefined): void;
+declare const console: { log(text: string): void; error(text: string): void };
 declare const performance: { now(): number };
 declare function queueMicrotask(work: () => void): void;
 
