@@ -1,6 +1,6 @@
 import { Bus } from "./bus.js";
 import type { Call } from "./calls.js";
-import { checkedName, checkedObject, declaredName } from "./checks.js";
+import { checkedName, checkedObject, declaredName, refusal } from "./checks.js";
 import type { Client } from "./client.js";
 import type { Context } from "./context.js";
 import { contractsOf } from "./describing.js";
@@ -189,5 +189,9 @@ export abstract class Declarations extends Bus {
 /** @internal */
 export function observerOf(name: string, handler: NoticeHandler, options: ObserveOptions): Observer {
     if (options.object !== undefined) checkedObject(options.object);
+    if (options.keep !== undefined && options.keep !== "all" && options.keep !== "latest") {
+        throw refusal("bad-params", `keep is all or latest, not ${String(options.keep)}`);
+    }
+    if (typeof handler !== "function") throw new TypeError("a handler is a function");
     return new Observer(checkedName(name), handler, options);
 }
