@@ -1,0 +1,24 @@
+/** Modules and operators' tools for the Strata bus. */
+export { BusError } from "./errors.js";
+export type { ErrorDetails, Ran, Root } from "./errors.js";
+export { Raw } from "./json.js";
+export type { Call, Notice } from "./calls.js";
+export { Client } from "./client.js";
+export type { Bus } from "./bus.js";
+export type { Context } from "./context.js";
+export { Instance } from "./instance.js";
+export type { Limits } from "./limits.js";
+export { setLog } from "./log.js";
+export type { Gauge, Labels, Meter, Metrics } from "./metrics.js";
+export { Module } from "./module.js";
+export type { ModuleOptions, Observation } from "./module.js";
+export type { NoticeHandler, ObserveOptions } from "./observers.js";
+export type { ActionOptions, Handler } from "./offers.js";
+export { Operator } from "./operator.js";
+export type { ModuleState } from "./operator.js";
+export type { CallOptions, EmitOptions, Emitted, NotifyOptions, ReportOptions, RequestOptions, StreamOptions } from "./options.js";
+export type { InstanceOptions, NewInstance, Provided } from "./provided.js";
+export { detached } from "./scope.js";
+export { Secret, setting } from "./settings.js";
+export type { Setting, Settings } from "./settings.js";
+export type { Stream } from "./stream.js";
