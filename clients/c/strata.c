@@ -463,7 +463,10 @@ bool strata_json_next(strata_json container, size_t *position, strata_json *name
 }
 
 static bool same_text(strata_json value, const char *text) {
-  if (strata_json_type(value) != 's') return false;
+  if (strata_json_type(value) != 's' || value.length < 2) return false;
+  /* Nearly all names differ at once, or are the same bytes. */
+  if (value.at[1] != *text && value.at[1] != '\\' && value.at[1] != '"') return false;
+  if (strlen(text) == value.length - 2 && memcmp(value.at + 1, text, value.length - 2) == 0) return true;
   const unsigned char *at = (const unsigned char *)value.at + 1, *end = at + value.length - 1;
   const unsigned char *other = (const unsigned char *)text, *other_end = other + strlen(text);
   for (;;) {
