@@ -678,7 +678,7 @@ int main(void) {
   json(), served(), nested(), own(), session(), ends(), backlog();
   /* Signals interrupt every call of the system. */
   struct sigaction action = {.sa_handler = interrupted};
-  struct itimerval often = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
+  struct itimerval often = {{0, 4000}, {0, 4000}}, never = {{0, 0}, {0, 0}};
   sigaction(SIGALRM, &action, NULL);
   setitimer(ITIMER_REAL, &often, NULL);
   pieces();
