@@ -463,7 +463,10 @@ bool strata_json_next(strata_json container, size_t *position, strata_json *name
 }
 
 static bool same_text(strata_json value, const char *text) {
-  if (strata_json_type(value) != 's') return false;
+  if (strata_json_type(value) != 's' || value.length < 2) return false;
+  /* Nearly all names differ at once, or are the same bytes. */
+  if (value.at[1] != *text && value.at[1] != '\\' && value.at[1] != '"') return false;
+  if (strlen(text) == value.length - 2 && memcmp(value.at + 1, text, value.length - 2) == 0) return true;
   const unsigned char *at = (const unsigned char *)value.at + 1, *end = at + value.length - 1;
   const unsigned char *other = (const unsigned char *)text, *other_end = other + strlen(text);
   for (;;) {
@@ -668,6 +671,8 @@ static void log_line(strata *bus, const char *format, ...) {
   if (bus->options.log != NULL) bus->options.log(bus->options.log_context, line);
   else fprintf(stderr, "%s\n", line);
 }
+
+static const char *own_name(const strata *bus) { return bus->name != NULL ? bus->name : "strata"; }
 
 static int64_t now(void) {
   struct timespec time;
@@ -1882,7 +1887,7 @@ static void serve_notice(strata_request *request) {
 /* Ends a request that can't be served. A broadcast's notice has no answer. */
 static void refuse(strata *bus, const struct header *header, const char *code, const char *message) {
   if (header->id > 0) send_error(bus, header->id, code, message, strcmp(code, "overloaded") == 0 ? "no" : NULL);
-  else log_line(bus, "%s: a notice of %s is lost: %s", or_empty(bus->name), or_empty(header->name), message);
+  else log_line(bus, "%s: a notice of %s is lost: %s", own_name(bus), or_empty(header->name), message);
 }
 
 static void take_request(strata *bus, const struct header *header, struct frame *frame, strata_json body,
@@ -1936,7 +1941,7 @@ static void dispatch(strata *bus, struct frame *frame, size_t head, size_t whole
     /* The last frame of this connection, or a remark: its end will tell. */
     snprintf(bus->last_code, sizeof bus->last_code, "%s", or_empty(header.code));
     snprintf(bus->last_message, sizeof bus->last_message, "%s", or_empty(header.message));
-    log_line(bus, "%s: the bus says: %s: %s", or_empty(bus->name), bus->last_code, bus->last_message);
+    log_line(bus, "%s: the bus says: %s: %s", own_name(bus), bus->last_code, bus->last_message);
   } else if (header.kind == reply_kind || header.kind == error_kind) {
     struct own *own = *find_own(bus, header.id);
     if (own == NULL) return;
@@ -2122,7 +2127,7 @@ static bool again_later(const char *code) {
 
 static void give_up(strata *bus, const char *why) {
   end(bus, 1);
-  log_line(bus, "%s: the bus %s isn't there: %s", or_empty(bus->name),
+  log_line(bus, "%s: the bus %s isn't there: %s", own_name(bus),
            bus->socket == NULL ? "(no STRATA_SOCKET)" : bus->socket, why);
 }
 
@@ -2148,7 +2153,7 @@ static void disconnected(strata *bus, const char *code, const char *message) {
   if (!again) end(bus, strcmp(kept_code, "shutting-down") == 0 ? 0 : 1);
   lose(bus);
   if (!again) {
-    if (bus->code != 0) log_line(bus, "%s: the bus ended the connection: %s: %s", or_empty(bus->name), *kept_code ? kept_code : "closed",
+    if (bus->code != 0) log_line(bus, "%s: the bus ended the connection: %s: %s", own_name(bus), *kept_code ? kept_code : "closed",
                                  kept_message);
     return;
   }
@@ -2158,7 +2163,7 @@ static void disconnected(strata *bus, const char *code, const char *message) {
 /* The connection can't go on, by what came or for want of memory. */
 static void broken(strata *bus, const char *what) {
   if (bus->fd < 0) return;
-  log_line(bus, "%s: %s; the connection is made anew", or_empty(bus->name), what);
+  log_line(bus, "%s: %s; the connection is made anew", own_name(bus), what);
   disconnected(bus, "", "");
 }
 
@@ -2192,7 +2197,7 @@ static void observed(strata *bus, const strata_answer *answer, void *context) {
     status = STRATA_OK;
     if (d->dead) end_observation(bus, d);
   } else if (strcmp(answer->code, "died") != 0) {
-    log_line(bus, "%s: the observation of %s failed: %s", or_empty(bus->name), d->a, answer->message);
+    log_line(bus, "%s: the observation of %s failed: %s", own_name(bus), d->a, answer->message);
     d->dead = true;
     d->in_hello = false;
     status = STRATA_INVALID;
@@ -2323,7 +2328,7 @@ static void send_parts(strata *bus, struct part part) {
     release(bus, text, size);
     if (status != STRATA_OK) {
       end(bus, 1);
-      log_line(bus, "%s: a part of the hello can't be sent: %s", or_empty(bus->name), strata_status_code(status));
+      log_line(bus, "%s: a part of the hello can't be sent: %s", own_name(bus), strata_status_code(status));
       lose(bus);
       return;
     }
@@ -2351,7 +2356,7 @@ static void say_hello(strata *bus) {
   if (status == STRATA_OK) return;
   release(bus, state, sizeof *state);
   end(bus, 1);
-  log_line(bus, "%s: the hello can't be sent: %s", or_empty(bus->name), strata_status_code(status));
+  log_line(bus, "%s: the hello can't be sent: %s", own_name(bus), strata_status_code(status));
   lose(bus);
 }
 

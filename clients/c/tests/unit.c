@@ -1,15 +1,17 @@
 /* Tests of the client against a broker that this program plays itself, on one
  * thread: it writes frames, lets the client step, and reads what came. Nothing
  * sleeps; a reconnection's pause is the client's own. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include "strata.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -457,6 +459,34 @@ static void ends(void) {
   done();
 }
 
+/* A bus whose backlog is full isn't gone. */
+static void backlog(void) {
+  test_name = "backlog";
+  int fill[64], count = 0;
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  strcpy(address.sun_path, path);
+  listen(listener, 1);
+  for (; count < 64; count++) {
+    fill[count] = socket(AF_UNIX, SOCK_STREAM, 0);
+    fcntl(fill[count], F_SETFL, O_NONBLOCK);
+    if (connect(fill[count], (struct sockaddr *)&address, sizeof address) != 0) break;
+  }
+  make((strata_options){0});
+  declare();
+  check(strata_step(bus, 0) && strata_fd(bus) == -1 && strata_timeout(bus) >= 0);
+  for (int i = 0; i <= count; i++) {
+    int taken = accept(listener, NULL, NULL);
+    if (taken >= 0) close(taken);
+    close(fill[i]);
+  }
+  greet();
+  check(strata_connect(bus));
+  listen(listener, 4);
+  done();
+}
+
+static void interrupted(int number) { (void)number; }
+
 static void session(void) {
   test_name = "session";
   start((strata_options){0});
@@ -601,6 +631,13 @@ static void bounds(void) {
     done();
   }
 
+  start((strata_options){0});
+  body[0] = body[899999] = '"', memset(body + 1, 'x', 899998);
+  write_all(frame, frame_of(frame, "{\"kind\":\"call\",\"id\":5,\"to\":\"T/echo\"}", body, 900000));
+  check(next() && strlen(got_body) == 900000 && memcmp(got_body, body, 900000) == 0);
+  check(strata_memory(bus) < 100 << 10);
+  done();
+
   /* A peer that never reads. */
   start((strata_options){.queued = 100000, .calls = 50});
   body[1000] = 0;
@@ -638,7 +675,15 @@ int main(void) {
   snprintf(path, sizeof path, "%s/bus", folder);
   unsetenv("STRATA_MODULE"), unsetenv("STRATA_TOKEN"), unsetenv("STRATA_LIFELINE");
   listen_anew();
-  json(), served(), nested(), own(), session(), ends(), pieces(), bounds();
+  json(), served(), nested(), own(), session(), ends(), backlog();
+  /* Signals interrupt every call of the system. */
+  struct sigaction action = {.sa_handler = interrupted};
+  struct itimerval often = {{0, 4000}, {0, 4000}}, never = {{0, 0}, {0, 0}};
+  sigaction(SIGALRM, &action, NULL);
+  setitimer(ITIMER_REAL, &often, NULL);
+  pieces();
+  setitimer(ITIMER_REAL, &never, NULL);
+  bounds();
   close(listener);
   unlink(path), rmdir(folder);
   printf("%d passed, %d failed\n", passed, failed);
