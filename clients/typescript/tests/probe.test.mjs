@@ -66,6 +66,7 @@ test("every action of the probe does what the page says", async (t) => {
     await refused(other.create("Box", { refuse: true }), "Probe.no-box", "yes");
     await within(box.release());
     await within(other.close());
+    while (!(await ask("steps")).includes(`ended ${crate}`));
     assert.equal((await within(tool.emit("probe.event", null, { policy: "all" }))).answer, true);
     assert.deepEqual(await ask("settings"), { greeting: "hello" });
     const steps = ["setUp", "initialize", "didStart", "created 1", "released 1", `ended ${crate}`, "event probe.event"];

@@ -104,7 +104,11 @@ function probe(): Module {
         return null;
     });
     module.action("Probe/settings", () => settings);
-    module.action("Probe/steps", () => steps);
+    module.action("Probe/steps", async () => {
+        // The end of an instance is a promise's, so what reads it runs just after its frame.
+        await null;
+        return steps;
+    });
 
     module.instances<Box>("Box", ({ name, params }) => {
         if (params?.refuse) throw new BusError("Probe.no-box", "no box for this one");
