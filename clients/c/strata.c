@@ -2053,6 +2053,7 @@ static bool take_frame(strata *bus) {
   if (head > bus->header_limit + header_room) return broken(bus, "the bus sent too long a header"), false;
   size_t whole = 4 + rest, need = have < 8 + head ? 8 + head : whole;
   bool refused = rest > bus->options.frame;
+  if (refused && rest > bus->frame_limit + header_room) return broken(bus, "the bus sent too long a frame"), false;
   if (refused) need = 8 + head;
   if (have < need) {
     if (make_room(bus, need)) return false;

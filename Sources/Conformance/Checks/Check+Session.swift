@@ -42,6 +42,8 @@ extension Check {
                 try session.expect(end.json, ["subscription": 4711], "the body of bus/unobserve")
                 session.reply(to: end, [:])
                 _ = try session.value(of: ending)
+                session.notice(4711, "other.one", "late", adding: ["object": "42"])
+                try session.expect(try session.ask("Probe/notices"), .array([]), "the notices after unobserve")
             },
             .own(.session, "after a lost connection it is back, and says resumed") { trial throws(Finding) in
                 let first = try trial.ready()
@@ -83,6 +85,22 @@ extension Check {
                 if let resumed = second.hello.json["resumed"] { try second.expect(resumed, false, "resumed") }
                 try second.welcome()
                 try second.expectItServes()
+            },
+            .own(.session, "the instances of its interface end with the connection", needs: ["Box/put", "Box/get"]) {
+                trial throws(Finding) in
+                let first = try trial.ready()
+                try first.finishStep(
+                    first.call(
+                        "module/create", ["instance": "Box#3", "params": nil], credit: 0,
+                        adding: ["meta": ["from": "Tester", "level": "basic"]]))
+                _ = try first.ask("Box#3/put", "kept")
+                first.endConnection(nil)
+                let second = try trial.connect()
+                try second.welcome()
+                // An error, or a new box: no bus sends such a call.
+                guard try second.answer(to: second.call("Box#3/get")).json != "kept" else {
+                    throw Finding("Box#3 must be gone, and has what was kept in it")
+                }
             },
             .own(
                 .session, "what is open at the client ends with the connection",
