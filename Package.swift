@@ -212,7 +212,7 @@ let package = Package(
         .testTarget(
             name: "StubTests",
             dependencies: ["Strata", "StrataCore", "StrataContracts", "StrataDeriving", "StrataStubs"],
-            exclude: ["Documents", "Generated/library.py"], swiftSettings: settings),
+            exclude: ["Documents", "Generated/library.py", "Generated/library.ts"], swiftSettings: settings),
         .testTarget(
             name: "DerivingTests",
             dependencies: [

@@ -11,7 +11,8 @@ enum StubDocument {
 
     /// Returns a file beside the documents, or the source that was generated from one.
     static func text(_ path: String) throws -> String {
-        let folder = path.hasSuffix(".swift") || path.hasSuffix(".py") ? "Generated" : "Documents"
+        let isSource = [".swift", ".py", ".ts"].contains { path.hasSuffix($0) }
+        let folder = isSource ? "Generated" : "Documents"
         return try String(contentsOf: Self.folder.appending(path: "\(folder)/\(path)"), encoding: .utf8)
     }
 }

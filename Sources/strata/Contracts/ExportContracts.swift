@@ -17,6 +17,7 @@ struct ExportContracts: ParsableCommand {
               strata contracts export contracts --check    exit code 1 if a file is stale
               strata contracts export stubs --python       a client in Python for each interface
               strata contracts export . --python --only Storage
+              strata contracts export src --typescript     a client in TypeScript for each interface
               strata contracts export docs --markdown      a reference for people
 
             It starts each program of the manifest with --describe. No bus is needed. A module that sends or \
@@ -24,11 +25,12 @@ struct ExportContracts: ParsableCommand {
             """)
 
     enum Format: String, EnumerableFlag {
-        case python, swift, markdown
+        case python, typescript, swift, markdown
 
         static func help(for value: Format) -> ArgumentHelp? {
             switch value {
             case .python: "Writes typed clients in Python."
+            case .typescript: "Writes typed clients in TypeScript."
             case .swift: "Writes the interfaces as Swift source."
             case .markdown: "Writes pages in Markdown."
             }
@@ -99,6 +101,10 @@ struct ExportContracts: ParsableCommand {
                 File(
                     subject: name, name: PythonStub.fileName(of: contract),
                     bytes: Array(PythonStub(contract).text.utf8))
+            case .typescript:
+                File(
+                    subject: name, name: TypeScriptStub.fileName(of: contract),
+                    bytes: Array(TypeScriptStub(contract).text.utf8))
             case .swift: File(subject: name, name: "\(name).swift", bytes: Array(SwiftSource(contract).text.utf8))
             case .markdown: File(subject: name, name: "\(name).md", bytes: Array(MarkdownReference(contract).text.utf8))
             }
