@@ -35,13 +35,13 @@ public struct ConformanceRun {
     /// Makes all checks. Blocks; takes over SIGINT and SIGTERM of this thread.
     /// - Throws: if the program can't be tried at all, or a signal came.
     public func run() throws(ConformanceError) -> Count {
-        let place = try Place()
+        let place = try KitPlace()
         let offers = try offers(place)
         var count = Count()
-        var shared: Trial?
+        var shared: KitTrial?
         defer { shared?.end() }
         var section: Section?
-        for check in Check.all where sections.isEmpty || sections.contains(check.section) {
+        for check in KitCheck.all where sections.isEmpty || sections.contains(check.section) {
             if section != check.section { print(check.section.title) }
             section = check.section
             let missing = check.needs.filter { !offers.has($0) }
@@ -60,7 +60,7 @@ public struct ConformanceRun {
                 if check.isShared { shared = trial } else { trial.end() }
             } catch {
                 trial.end()
-                guard error.message != Place.interruption else { throw ConformanceError(error.message) }
+                guard error.message != KitPlace.interruption else { throw ConformanceError(error.message) }
                 count.failed += 1
                 show(error, check, trial)
             }
@@ -68,20 +68,20 @@ public struct ConformanceRun {
         return count
     }
 
-    private func newTrial(_ place: Place) -> Trial { Trial(words, in: place, patience: patience) }
+    private func newTrial(_ place: KitPlace) -> KitTrial { KitTrial(words, in: place, patience: patience) }
 
-    private func make(_ check: Check, _ trial: Trial) throws(Finding) {
+    private func make(_ check: KitCheck, _ trial: KitTrial) throws(Finding) {
         switch check.body {
         case .ready(let body):
             trial.begin()
-            let session: Session = if let running = trial.session { running } else { try trial.ready() }
+            let session: KitSession = if let running = trial.session { running } else { try trial.ready() }
             try body(session)
         case .own(let body): try body(trial)
         }
     }
 
     /// Starts the program once, to see what it offers.
-    private func offers(_ place: Place) throws(ConformanceError) -> Offers {
+    private func offers(_ place: KitPlace) throws(ConformanceError) -> ClientOffers {
         let trial = newTrial(place)
         defer { trial.end() }
         do throws(Finding) {
@@ -103,7 +103,7 @@ public struct ConformanceRun {
     /// The most frames that a finding shows.
     private static let mostFrames = 16
 
-    private func show(_ finding: Finding, _ check: Check, _ trial: Trial) {
+    private func show(_ finding: Finding, _ check: KitCheck, _ trial: KitTrial) {
         print("  FAILED    \(check.name)")
         let other = finding.section.map { $0 == check.section ? "" : " (\($0.title))" } ?? ""
         print("            \(Printable.line(finding.message))\(other)")

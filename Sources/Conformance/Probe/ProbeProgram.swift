@@ -114,7 +114,7 @@ final class ProbeProgram {
     }
 
     /// Waits until the process has ended and its output is read; returns nil if it goes on.
-    func waitForEnd(in place: Place, until moment: Moment) throws(Finding) -> End? {
+    func waitForEnd(in place: KitPlace, until moment: Moment) throws(Finding) -> End? {
         while !descriptors.isEmpty {
             guard try place.wait(self, -1, 0, until: moment) else { break }
         }

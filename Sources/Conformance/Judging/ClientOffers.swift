@@ -1,7 +1,7 @@
 import StrataCore
 
 /// What a client's hello offers.
-struct Offers {
+struct ClientOffers {
     private let hello: JSON
 
     init(_ hello: JSON) { self.hello = hello }

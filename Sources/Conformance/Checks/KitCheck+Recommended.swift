@@ -1,9 +1,9 @@
 internal import Glibc
 import StrataCore
 
-extension Check {
+extension KitCheck {
     /// What docs/session.md recommends.
-    static var recommended: [Check] {
+    static var recommended: [KitCheck] {
         [
             .own(.client, "a refused hello ends it with 1, and a line that says why") { trial throws(Finding) in
                 let program = try trial.start()
@@ -82,7 +82,7 @@ extension Check {
         ]
     }
 
-    private static func again(_ name: String, _ codes: [String]) -> Check {
+    private static func again(_ name: String, _ codes: [String]) -> KitCheck {
         .own(.client, name) { trial throws(Finding) in
             try trial.start()
             for code in codes {
@@ -97,7 +97,7 @@ extension Check {
     }
 }
 
-extension Trial {
+extension KitTrial {
     fileprivate func expectFailure(of program: ProbeProgram, saying code: String?) throws(Finding) {
         let end = try self.end(of: program)
         guard end == .exit(1) else { throw Finding("it must end with 1; found \(end)") }
@@ -108,7 +108,7 @@ extension Trial {
     }
 }
 
-extension Session {
+extension KitSession {
     fileprivate func answerOperator() throws(Finding) {
         guard case .object(let members) = HelloAnswer().body(observations: 0, settings: [:]) else { return }
         reply(

@@ -1,8 +1,8 @@
 import StrataCore
 
-extension Check {
+extension KitCheck {
     /// Section 11.
-    static var lifeCycle: [Check] {
+    static var lifeCycle: [KitCheck] {
         [
             .own(.lifeCycle, "the start has its three steps, in order", needs: ["Probe/steps"]) {
                 trial throws(Finding) in

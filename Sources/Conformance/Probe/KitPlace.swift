@@ -3,7 +3,7 @@ internal import Glibc
 import StrataCore
 
 /// Where the kit plays the broker: a listening socket in a folder of its own, which is removed at the end.
-final class Place {
+final class KitPlace {
     /// The socket's path.
     let path: String
     private let folder: String
@@ -57,7 +57,7 @@ final class Place {
         if descriptor >= 0 { watched.append(pollfd(fd: descriptor, events: events, revents: 0)) }
         watched += program.descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let count = poll(&watched, nfds_t(watched.count), moment.left)
-        if watched[0].revents != 0 { throw Finding(Place.interruption) }
+        if watched[0].revents != 0 { throw Finding(KitPlace.interruption) }
         if count > 0 { program.readOutput() }
         return count != 0
     }

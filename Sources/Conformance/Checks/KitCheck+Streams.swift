@@ -1,8 +1,8 @@
 import StrataCore
 
-extension Check {
+extension KitCheck {
     /// Section 6, streams.
-    static var streams: [Check] {
+    static var streams: [KitCheck] {
         [
             .ready(.calls, "a stream sends no more parts than its credit", needs: ["Probe/count"]) {
                 session throws(Finding) in
@@ -78,7 +78,7 @@ extension Check {
     }
 }
 
-extension Session {
+extension KitSession {
     fileprivate func expectParts(_ id: Int64, _ numbers: ClosedRange<Int64>) throws(Finding) {
         for number in numbers {
             let part = try answer(to: id)

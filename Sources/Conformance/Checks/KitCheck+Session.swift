@@ -1,8 +1,8 @@
 import StrataCore
 
-extension Check {
+extension KitCheck {
     /// Section 5.
-    static var sessions: [Check] {
+    static var sessions: [KitCheck] {
         [
             .own(.session, "hello says the protocol, the module's name and its token") { trial throws(Finding) in
                 try trial.start()
@@ -10,7 +10,7 @@ extension Check {
                 let body = session.hello.json
                 try session.expect(body["protocol"], 1, "protocol")
                 try session.expect(body["module"], "Probe", "module")
-                try session.expect(body["token"], .string(Trial.token), "token")
+                try session.expect(body["token"], .string(KitTrial.token), "token")
                 guard body["interfaces"]?["Probe"]?["actions"]?["echo"] != nil else {
                     throw Finding("hello must bring the interface Probe with the action echo")
                 }
@@ -53,7 +53,7 @@ extension Check {
                 try second.expect(second.hello.json["resumed"], true, "resumed")
                 try second.expect(
                     second.hello.json["interfaces"], hello["interfaces"] ?? nil, "interfaces of the second hello")
-                try second.expect(second.hello.json["token"], .string(Trial.token), "token")
+                try second.expect(second.hello.json["token"], .string(KitTrial.token), "token")
                 try second.welcome()
                 try second.expectItServes()
             },
@@ -120,7 +120,7 @@ extension Check {
     }
 }
 
-extension Session {
+extension KitSession {
     /// Waits until the probe has seen this many cancels.
     func expectCancels(_ count: Int64) throws(Finding) {
         // Its handlers may run beside one another, so the first answer may come too early.

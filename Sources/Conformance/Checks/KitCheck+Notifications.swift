@@ -1,8 +1,8 @@
 import StrataCore
 
-extension Check {
+extension KitCheck {
     /// Section 7.
-    static var notifications: [Check] {
+    static var notifications: [KitCheck] {
         [
             .ready(.notifications, "a broadcast has its name, object and body", needs: ["Probe/broadcast"]) {
                 session throws(Finding) in
@@ -83,7 +83,7 @@ extension Check {
     }
 }
 
-extension Session {
+extension KitSession {
     /// Sends a notice that was reported, which wants an answer.
     func reported(_ params: JSON, adding: JSON = [:]) -> Int64 {
         let id = newID()

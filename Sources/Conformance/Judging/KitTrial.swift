@@ -1,8 +1,8 @@
 import StrataCore
 
 /// What one check has: the program, and its sessions with the kit.
-final class Trial {
-    let place: Place
+final class KitTrial {
+    let place: KitPlace
     /// How long the client has for each step.
     let patience: Duration
     private let words: [String]
@@ -10,9 +10,9 @@ final class Trial {
     private(set) var story: [String] = []
     /// The program that was started last; killed with the trial.
     private(set) var program: ProbeProgram?
-    private(set) var session: Session?
+    private(set) var session: KitSession?
 
-    init(_ words: [String], in place: Place, patience: Duration) {
+    init(_ words: [String], in place: KitPlace, patience: Duration) {
         (self.words, self.place, self.patience) = (words, place, patience)
     }
 
@@ -39,7 +39,7 @@ final class Trial {
 
     /// Waits for a connection of the program that runs, and its hello, which isn't answered yet.
     @discardableResult
-    func connect() throws(Finding) -> Session {
+    func connect() throws(Finding) -> KitSession {
         guard let program else { preconditionFailure("connect comes after start") }
         session?.close()
         guard let connection = try place.accept(from: program, until: Moment(after: patience)) else {
@@ -47,7 +47,7 @@ final class Trial {
                 program.end.map { "the program has ended: \($0)" } ?? "the client doesn't connect", in: .session)
         }
         note("the client connects")
-        let session = Session(connection, program, self)
+        let session = KitSession(connection, program, self)
         self.session = session
         try session.readHello()
         return session
@@ -55,7 +55,7 @@ final class Trial {
 
     /// Starts the program and takes it through its start, until it is ready.
     @discardableResult
-    func ready(_ answer: HelloAnswer = HelloAnswer()) throws(Finding) -> Session {
+    func ready(_ answer: HelloAnswer = HelloAnswer()) throws(Finding) -> KitSession {
         try start()
         let session = try connect()
         try session.welcome(answer)

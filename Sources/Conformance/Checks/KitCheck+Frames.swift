@@ -1,8 +1,8 @@
 import StrataCore
 
-extension Check {
+extension KitCheck {
     /// Sections 2 to 4: bytes, headers, kinds.
-    static var frames: [Check] {
+    static var frames: [KitCheck] {
         [
             .ready(.frame, "a frame may come in pieces of one byte") { session throws(Finding) in
                 let id = session.newID()
@@ -62,7 +62,7 @@ extension Check {
         ]
     }
 
-    private static func refused(_ name: String, _ body: [UInt8]) -> Check {
+    private static func refused(_ name: String, _ body: [UInt8]) -> KitCheck {
         .ready(.frame, name) { session throws(Finding) in
             let id = session.newID()
             session.send(session.header("Probe/echo", id), body)
@@ -73,7 +73,7 @@ extension Check {
 
     /// Bytes that no broker sends: the client drops the connection. It may connect again, or end.
     private static func fault(_ name: String, _ bytes: [UInt8], cut: Bool = false, in section: Section = .frame)
-        -> Check
+        -> KitCheck
     {
         .own(section, name) { trial throws(Finding) in
             let session = try trial.ready()
@@ -83,7 +83,7 @@ extension Check {
         }
     }
 
-    static var headers: [Check] {
+    static var headers: [KitCheck] {
         [
             .ready(.header, "numbers go up to 2^53 - 1") { session throws(Finding) in
                 let id = HeaderScanner.largestInteger
@@ -117,7 +117,7 @@ extension Check {
         ]
     }
 
-    static var kinds: [Check] {
+    static var kinds: [KitCheck] {
         [
             .ready(.kinds, "answers, cancels and credits for what isn't open are dropped") { session throws(Finding) in
                 for kind in ["reply", "error", "cancel", "credit"] {
@@ -138,10 +138,10 @@ extension Check {
     }
 }
 
-extension Trial {
+extension KitTrial {
     /// Waits until the client has dropped the connection, and is back or has ended by itself.
     /// - Parameter cut: whether the kit ends the connection.
-    func expectNoCrash(after session: Session, cut: Bool = false) throws(Finding) {
+    func expectNoCrash(after session: KitSession, cut: Bool = false) throws(Finding) {
         guard let program else { preconditionFailure("the trial has a program") }
         if cut { session.endConnection(nil) } else { try session.waitForClose() }
         if try place.accept(from: program, until: Moment(after: patience)) != nil {

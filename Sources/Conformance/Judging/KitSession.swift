@@ -2,24 +2,24 @@ internal import Glibc
 import StrataCore
 
 /// One connection of the client, on which the kit is the broker.
-final class Session {
+final class KitSession {
     /// The client's hello.
     private(set) var hello = ProbeFrame(headerBytes: [], header: .null, body: [])
     private let connection: ProbeConnection
     private let program: ProbeProgram
-    private unowned let trial: Trial
+    private unowned let trial: KitTrial
     private var rules = FrameRules()
     /// Frames that came, and that no check has taken yet.
     private var waiting: [ProbeFrame] = []
     private var lastID: Int64 = 4_194_304
 
-    init(_ connection: ProbeConnection, _ program: ProbeProgram, _ trial: Trial) {
+    init(_ connection: ProbeConnection, _ program: ProbeProgram, _ trial: KitTrial) {
         (self.connection, self.program, self.trial) = (connection, program, trial)
     }
 
     func close() { connection.close() }
 
-    var offers: Offers { Offers(hello.json) }
+    var offers: ClientOffers { ClientOffers(hello.json) }
 
     // MARK: the start
 

@@ -1,8 +1,8 @@
 import StrataCore
 
-extension Check {
+extension KitCheck {
     /// Section 6 without instances and streams, and section 12.
-    static var calls: [Check] {
+    static var calls: [KitCheck] {
         [
             .ready(.calls, "calls are served beside one another", needs: ["Probe/hang", "Probe/cancels"]) {
                 session throws(Finding) in
@@ -113,7 +113,7 @@ extension Check {
     }
 
     /// Section 6, instances.
-    static var instances: [Check] {
+    static var instances: [KitCheck] {
         [
             .ready(
                 .calls, "instances of its interface are apart, and end", needs: ["Box/put", "Box/get", "Probe/steps"]
@@ -168,7 +168,7 @@ extension Check {
     }
 }
 
-extension Session {
+extension KitSession {
     /// Has the probe create an instance.
     fileprivate func crate(_ number: Int) throws(Finding) -> JSON {
         let id = call("Probe/create", ["interface": "Crate", "params": ["for": "Ada"]])
