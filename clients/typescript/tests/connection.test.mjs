@@ -54,6 +54,20 @@ test("the bus's end is the module's end", async (t) => {
     await refused(low.call("bus/ping"), "shutting-down", "no");
 });
 
+test("it tears down once, whoever asks, and a step that was done isn't run again", async (t) => {
+    const played = await Played.start(t);
+    const module = new Module("Probe");
+    const steps = [];
+    module.setUp(() => { steps.push("setUp"); }).tearDown(() => { steps.push("tearDown"); });
+    const peer = await played.connect(t, module);
+    for (const [index, step] of ["setUp", "setUp", "tearDown", "tearDown"].entries()) {
+        peer.send({ kind: "call", id: index + 1, to: `module/${step}`, from: "bus", deadline: 1_000, credit: 0 }, "{}");
+        assert.deepEqual((await peer.next()).header, { kind: "reply", id: index + 1 });
+    }
+    await within(module.close());
+    assert.deepEqual(steps, ["setUp", "tearDown"]);
+});
+
 test("a connection that closes in the middle of a frame is made again", async (t) => {
     const played = await Played.start(t);
     const module = new Module("Probe");

@@ -118,6 +118,28 @@ test("a stream that is passed on ends with its reader", async (t) => {
     assert(low.isConnected);
 });
 
+test("an iterator that waits hears at once that its reader has left", async (t) => {
+    const returned = gate();
+    const waits = gate();
+    const { tool } = await streaming(t, (low) => low.action("Low/waits", () => ({
+        [Symbol.asyncIterator]() {
+            return this;
+        },
+        next() {
+            waits.open();
+            return new Promise(() => {});
+        },
+        async return() {
+            returned.open();
+            return { done: true };
+        },
+    }), { stream: true }));
+    const stream = tool.stream("Low/waits");
+    await within(waits.opened);
+    await stream.return();
+    await within(returned.opened);
+});
+
 test("one frame of credit is sent for many elements, and missed is told", async (t) => {
     const played = await Played.start(t);
     const module = new Module("Probe");
