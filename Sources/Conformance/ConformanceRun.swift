@@ -60,7 +60,7 @@ public struct ConformanceRun {
                 if check.isShared { shared = trial } else { trial.end() }
             } catch {
                 trial.end()
-                guard error.message != KitPlace.interruption else { throw ConformanceError(error.message) }
+                guard !error.isInterruption else { throw ConformanceError(error.message) }
                 count.failed += 1
                 show(error, check, trial)
             }
@@ -100,17 +100,12 @@ public struct ConformanceRun {
         } catch { throw ConformanceError(error.message) }
     }
 
-    /// The most frames that a finding shows.
-    private static let mostFrames = 16
-
     private func show(_ finding: Finding, _ check: KitCheck, _ trial: KitTrial) {
         print("  FAILED    \(check.name)")
         let other = finding.section.map { $0 == check.section ? "" : " (\($0.title))" } ?? ""
         print("            \(Printable.line(finding.message))\(other)")
-        if trial.story.count > Self.mostFrames {
-            print("            … \(trial.story.count - Self.mostFrames) lines before these")
-        }
-        for line in trial.story.suffix(Self.mostFrames) { print("            \(line)") }
+        if trial.earlier > 0 { print("            … \(trial.earlier) lines before these") }
+        for line in trial.story { print("            \(line)") }
         guard let errors = trial.lastErrors, !errors.isEmpty else { return }
         print("            it wrote: \(Printable.output(String(decoding: errors.suffix(1_000), as: UTF8.self)))")
     }

@@ -3,6 +3,7 @@
 # names the program `strata`.
 set -eu
 cd "$(dirname "$0")"
+# In /tmp, because a socket's path has at most 107 bytes.
 folder=$(mktemp -d /tmp/strata-c-bench-XXXXXX)
 app=
 trap '[ -z "$app" ] || { kill -TERM "$app"; wait "$app"; }; rm -rf "$folder"' EXIT

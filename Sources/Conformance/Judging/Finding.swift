@@ -4,10 +4,18 @@ struct Finding: Error {
     var message: String
     /// The section of the rule, if it isn't the check's own.
     var section: Section?
+    /// Whether it is no finding: SIGINT or SIGTERM ends the run.
+    private(set) var isInterruption = false
 
     init(_ message: String, in section: Section? = nil) {
         self.message = message
         self.section = section
+    }
+
+    static var interruption: Finding {
+        var finding = Finding("interrupted")
+        finding.isInterruption = true
+        return finding
     }
 }
 

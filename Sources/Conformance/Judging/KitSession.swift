@@ -11,6 +11,8 @@ final class KitSession {
     private var rules = FrameRules()
     /// Frames that came, and that no check has taken yet.
     private var waiting: [ProbeFrame] = []
+    /// No check leaves as many; a client that sends more floods the kit.
+    private static let mostWaiting = 1_000
     private var lastID: Int64 = 4_194_304
 
     init(_ connection: ProbeConnection, _ program: ProbeProgram, _ trial: KitTrial) {
@@ -36,11 +38,10 @@ final class KitSession {
         try finishStep(call("module/didStart", credit: 0))
     }
 
-    /// What the module may see: all plain settings, or those that it declares.
+    /// The settings that the module gets: if it declares some, only those.
     private func settings(_ answer: HelloAnswer) -> JSON {
-        let declared = hello.json["settings"]?.array
-        guard declared == nil || declared!.contains(where: { $0.string == "probe.word" }) else { return [:] }
-        return ["probe.word": .string(answer.word)]
+        let isSeen = hello.json["settings"]?.array?.contains { $0.string == "probe.word" } ?? true
+        return isSeen ? ["probe.word": .string(answer.word)] : [:]
     }
 
     /// Waits for the answer to one of the bus's own calls: a reply, or `unknown-action`.
@@ -75,11 +76,8 @@ final class KitSession {
     }
 
     func send(_ header: JSON, _ body: [UInt8] = []) {
-        rules.sent(header)
-        let head = header.encoded()
-        trial.note("> \(ProbeFrame.shown(head, body))")
         // The client's end is found by what is expected next.
-        try? send(bytes: ProbeFrame.bytes(head, body))
+        try? send(bytes: prepared(header, body))
     }
 
     /// Returns a frame's bytes, which the check sends itself.
@@ -97,13 +95,12 @@ final class KitSession {
 
     /// Returns the header of a call, as the broker writes it.
     func header(
-        _ to: String, _ id: Int64, deadline: Int64 = 30_000, credit: Int64 = 16, from: String? = nil,
-        adding: JSON = [:]
+        _ to: String, _ id: Int64, deadline: Int64 = 30_000, credit: Int64 = 16, adding: JSON = [:]
     ) -> JSON {
-        let sender = from ?? (to.hasPrefix("module/") ? "bus" : "Tester")
         let header: JSON = [
-            "kind": "call", "id": .integer(id), "to": .string(to), "from": .string(sender),
-            "deadline": .integer(deadline), "credit": .integer(credit),
+            "kind": "call", "id": .integer(id), "to": .string(to),
+            "from": to.hasPrefix("module/") ? "bus" : "Tester", "deadline": .integer(deadline),
+            "credit": .integer(credit),
         ]
         return header.adding(adding)
     }
@@ -192,6 +189,9 @@ final class KitSession {
             trial.note("< \(ProbeFrame.shown(frame.headerBytes, frame.body))")
             try rules.received(frame)
             waiting.append(frame)
+            guard waiting.count <= Self.mostWaiting else {
+                throw Finding("the client sent over \(Self.mostWaiting) frames that nothing asked for", in: .kinds)
+            }
         }
     }
 

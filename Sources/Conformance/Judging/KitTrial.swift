@@ -6,8 +6,12 @@ final class KitTrial {
     /// How long the client has for each step.
     let patience: Duration
     private let words: [String]
-    /// All frames of this check, the newest last, and what else happened.
+    /// The last frames of this check, and what else happened, the newest last.
     private(set) var story: [String] = []
+    /// How many lines came before these.
+    private(set) var earlier = 0
+    /// How many lines are kept.
+    private static let mostLines = 16
     /// The program that was started last; killed with the trial.
     private(set) var program: ProbeProgram?
     private(set) var session: KitSession?
@@ -71,10 +75,15 @@ final class KitTrial {
         return end
     }
 
-    func note(_ line: String) { story.append(line) }
+    func note(_ line: String) {
+        story.append(line)
+        guard story.count > Self.mostLines else { return }
+        story.removeFirst()
+        earlier += 1
+    }
 
     /// Begins the next check with the same program.
-    func begin() { story = [] }
+    func begin() { (story, earlier) = ([], 0) }
 
     /// What the program that ran last wrote to standard error.
     private(set) var lastErrors: [UInt8]?

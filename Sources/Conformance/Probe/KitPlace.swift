@@ -12,6 +12,7 @@ final class KitPlace {
     private let signals: Int32
 
     init() throws(ConformanceError) {
+        // In /tmp, because a socket's path has at most 107 bytes, and TMPDIR may be long.
         var template = Array("/tmp/strata-c-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw ConformanceError.system("make a folder in /tmp", errno) }
         folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -57,11 +58,8 @@ final class KitPlace {
         if descriptor >= 0 { watched.append(pollfd(fd: descriptor, events: events, revents: 0)) }
         watched += program.descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let count = poll(&watched, nfds_t(watched.count), moment.left)
-        if watched[0].revents != 0 { throw Finding(KitPlace.interruption) }
+        if watched[0].revents != 0 { throw Finding.interruption }
         if count > 0 { program.readOutput() }
         return count != 0
     }
-
-    /// The finding after SIGINT or SIGTERM, which ends the run.
-    static let interruption = "interrupted"
 }

@@ -7,6 +7,8 @@ final class ProbeConnection {
     /// Whether the client has closed it.
     private(set) var isAtEnd = false
     private var input: [UInt8] = []
+    /// How much of the input has been returned as frames.
+    private var taken = 0
 
     /// The longest frame that is read at all: what `limits.frame` allows, and some more to judge.
     private static let longest = 64 << 20
@@ -35,6 +37,8 @@ final class ProbeConnection {
         withUnsafeTemporaryAllocation(byteCount: 256 << 10, alignment: 16) { space in
             let count = recv(descriptor, space.baseAddress, space.count, 0)
             if count > 0 {
+                input.removeFirst(taken)
+                taken = 0
                 input.append(contentsOf: space[..<count])
             } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
                 isAtEnd = true
@@ -44,17 +48,17 @@ final class ProbeConnection {
 
     /// Returns the next complete frame; nil if there is none.
     func nextFrame() throws(Finding) -> ProbeFrame? {
-        guard input.count >= 8 else { return nil }
-        let (length, header) = (number(at: 0), number(at: 4))
+        guard input.count - taken >= 8 else { return nil }
+        let (length, header) = (number(at: taken), number(at: taken + 4))
         guard length >= 4, header <= length - 4, length <= Self.longest else {
             throw Finding(
                 "a frame whose lengths are \(length) and \(header): send 4 + header + body, then the header's length, "
                     + "both as big-endian 32-bit integers", in: .frame)
         }
-        guard input.count >= 4 + length else { return nil }
-        let head = Array(input[8..<8 + header])
-        let body = Array(input[(8 + header)..<(4 + length)])
-        input.removeFirst(4 + length)
+        guard input.count - taken >= 4 + length else { return nil }
+        let rest = input[taken..<(taken + 4 + length)].dropFirst(8)
+        let (head, body) = (Array(rest.prefix(header)), Array(rest.dropFirst(header)))
+        taken += 4 + length
         guard let json = try? JSON(parsing: head, maximumDepth: 32) else {
             throw Finding("the header isn't JSON: \(ProbeFrame.shown(head, []))", in: .header)
         }

@@ -32,7 +32,7 @@ final class ProbeProgram {
     /// Starts the program as the launcher would.
     /// - Parameters:
     ///   - words: its path, followed by its arguments.
-    ///   - environment: its `STRATA_…` variables, beside the lifeline; it has no others.
+    ///   - environment: its `STRATA_…` variables, beside the lifeline. The others are the kit's own.
     init(_ words: [String], _ environment: [String: String]) throws(ConformanceError) {
         var pipes: [[Int32]] = []
         for _ in 0..<3 {
