@@ -102,6 +102,8 @@ while True:
     elif kind == "notice" and "id" in header:
         send({"kind": "reply", "id": header["id"]})
     elif kind == "call" and to == "Probe/echo":
+        for _ in range(2_000 if FAULT == "floods" else 0):
+            send({"kind": "broadcast", "name": "flood"})
         for _ in range(2 if FAULT == "twice" else 1):
             send({"kind": "reply", "id": header["id"]}, body)
     elif kind == "call" and to == "Probe/call":

@@ -50,6 +50,7 @@ class Conformance(unittest.TestCase):
             ("no parent", "6", "parent should be"),
             ("no credit", "6", "beyond its credit"),
             ("an id again", "6", "is in use by an open request"),
+            ("floods", "4", "frames that nothing asked for"),
         ]:
             with self.subTest(fault):
                 status, lines = kit(str(TESTS / "plain_probe.py"), fault, options=("--section", section))
