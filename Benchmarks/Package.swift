@@ -19,7 +19,10 @@ let cSettings: [CSetting] =
 
 let package = Package(
     name: "benchmarks",
-    dependencies: [.package(name: "strata", path: "..")],
+    dependencies: [
+        .package(name: "strata", path: ".."),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    ],
     targets: [
         // What forwards frames and does nothing else: the measure of the others.
         .executableTarget(
@@ -28,7 +31,10 @@ let package = Package(
         .executableTarget(name: "bench-client", path: "Sources/RawClient", cSettings: cSettings),
         // The project's runtime at both ends.
         .executableTarget(
-            name: "bench-module", dependencies: [.product(name: "Strata", package: "strata")],
+            name: "bench-module",
+            dependencies: [
+                .product(name: "Strata", package: "strata"), .product(name: "Logging", package: "swift-log"),
+            ],
             path: "Sources/SwiftClient", swiftSettings: settings),
         // Starts processes on a CPU of one's choice, and lets none outlive the run.
         .target(name: "Launch", path: "Sources/Launch", cSettings: cSettings),
