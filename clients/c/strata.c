@@ -160,6 +160,24 @@ static void drop_frame(strata *bus, struct frame *frame) {
 
 /* ---- 2 JSON ------------------------------------------------------------ */
 
+/* Whether a byte of a string stands for itself: ASCII, but no quote, backslash
+ * or control. */
+static bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }
+
+/* Where the bytes end that stand for themselves. Looks at eight at once. A subtraction sets the
+ * high bit of the first byte that is less than what is taken from it: a control
+ * below 0x20, or the 0 that a quote or a backslash becomes below 1. */
+static const unsigned char *plain_end(const unsigned char *at, const unsigned char *end) {
+  const uint64_t ones = UINT64_MAX / 255, high = ones << 7;
+  for (uint64_t bytes; end - at >= 8; at += 8) {
+    memcpy(&bytes, at, 8);
+    uint64_t quotes = bytes ^ ones * '"', slashes = bytes ^ ones * '\\';
+    if ((bytes | (bytes - ones * 0x20) | (quotes - ones) | (slashes - ones)) & high) break;
+  }
+  while (at < end && is_plain(*at)) at++;
+  return at;
+}
+
 /* Reads one code point of UTF-8, or -2 if there is none: no overlong form, no
  * surrogate, nothing beyond U+10FFFF. */
 static int32_t utf8(const unsigned char **at, const unsigned char *end) {
@@ -242,6 +260,8 @@ struct checker {
 static int compare_names(const struct checker *c, uint32_t a, uint32_t b) {
   const unsigned char *p = c->text + a, *q = c->text + b;
   for (;;) {
+    while (*p == *q && is_plain(*p)) p++, q++;
+    if (is_plain(*p) && is_plain(*q)) return *p < *q ? -1 : 1;
     int32_t x = string_point(&p, c->end), y = string_point(&q, c->end);
     if (x != y) return x < y ? -1 : 1;
     if (x < 0) return 0;
@@ -259,6 +279,12 @@ static void sift(const struct checker *c, uint32_t *names, size_t at, size_t cou
 }
 
 static bool unique(const struct checker *c, uint32_t *names, size_t count) {
+  if (count <= 8) { /* as a header has: few comparisons, which end at the first letters */
+    for (size_t i = 1; i < count; i++)
+      for (size_t j = 0; j < i; j++)
+        if (compare_names(c, names[i], names[j]) == 0) return false;
+    return true;
+  }
   for (size_t i = count / 2; i-- > 0;) sift(c, names, i, count);
   for (size_t left = count; left > 1;) {
     uint32_t most = names[0];
@@ -299,7 +325,7 @@ static bool check_byte(struct checker *c, int byte) {
 
 static bool check_string(struct checker *c) {
   for (;;) {
-    while (c->at < c->end && *c->at >= 0x20 && *c->at < 0x80 && *c->at != '"' && *c->at != '\\') c->at++;
+    c->at = plain_end(c->at, c->end);
     int32_t point = string_point(&c->at, c->end);
     if (point < 0) return point == -1;
   }
@@ -463,7 +489,7 @@ bool strata_json_next(strata_json container, size_t *position, strata_json *name
 }
 
 static bool same_text(strata_json value, const char *text) {
-  if (strata_json_type(value) != 's' || value.length < 2) return false;
+  if (value.length < 2 || *value.at != '"') return false;
   /* Nearly all names differ at once, or are the same bytes. */
   if (value.at[1] != *text && value.at[1] != '\\' && value.at[1] != '"') return false;
   if (strlen(text) == value.length - 2 && memcmp(value.at + 1, text, value.length - 2) == 0) return true;
@@ -503,6 +529,10 @@ bool strata_json_string(strata_json value, char *buffer, size_t size, size_t *le
   const unsigned char *at = (const unsigned char *)value.at + 1, *end = at + value.length - 1;
   size_t count = 0;
   for (;;) {
+    size_t run = (size_t)(plain_end(at, end) - at);
+    if (run >= size - count) return false;
+    memmove(buffer + count, at, run);
+    count += run, at += run;
     int32_t point = string_point(&at, end);
     if (point == -2) return false;
     char piece[4];
@@ -586,7 +616,7 @@ void strata_put_bytes(strata_writer *w, const char *text, size_t length) {
   put_raw(w, "\"", 1);
   while (at < end && !w->failed) {
     const unsigned char *start = at;
-    while (at < end && *at >= 0x20 && *at < 0x80 && *at != '"' && *at != '\\') at++;
+    at = plain_end(at, end);
     put_raw(w, (const char *)start, (size_t)(at - start));
     if (at == end) break;
     start = at;
@@ -610,10 +640,13 @@ void strata_put_string(strata_writer *w, const char *text) { strata_put_bytes(w,
 void strata_put_name(strata_writer *w, const char *name) { strata_put_string(w, name), put_raw(w, ":", 1); }
 
 void strata_put_int(strata_writer *w, int64_t number) {
-  char text[24];
-  int length = snprintf(text, sizeof text, "%lld", (long long)number);
+  char text[24], *digit = text + sizeof text;
+  uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
+  do *--digit = (char)('0' + left % 10);
+  while ((left /= 10) > 0);
+  if (number < 0) *--digit = '-';
   put_comma(w);
-  put_raw(w, text, (size_t)length);
+  put_raw(w, digit, (size_t)(text + sizeof text - digit));
 }
 
 void strata_put_double(strata_writer *w, double number) {
@@ -822,9 +855,9 @@ static bool read_header(strata *bus, char *text, size_t length, struct header *h
       has_kind = true;
       for (size_t i = 1; i < sizeof kinds / sizeof *kinds; i++)
         if (same_text(value, kinds[i])) header->kind = (enum kind)i;
-    } else if (same_text(name, "more")) {
-      if (!strata_json_bool(value, &header->more)) return false;
+      continue;
     }
+    if (same_text(name, "more") && !strata_json_bool(value, &header->more)) return false;
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
       if (!same_text(name, members[i].name)) continue;
       void *field = (char *)header + members[i].offset;
@@ -1855,7 +1888,8 @@ static void serve_call(strata_request *request) {
   if (slash != NULL && strlen(to) < sizeof path) {
     bool named = number != NULL && number < slash;
     size_t interface = (size_t)((named ? number : slash) - to);
-    snprintf(path, sizeof path, "%.*s%s", (int)interface, to, slash);
+    memcpy(path, to, interface);
+    memcpy(path + interface, slash, strlen(slash) + 1);
     action = find_action(bus, path);
     path[interface + 1] = 0;
     if (action == NULL) action = find_action(bus, path);

@@ -15,7 +15,7 @@ final class Bus {
         case .floor:
             address = .path(socket)
             process = try Child([places.program("bench-floor"), socket], cpu: cpu)
-        case .strata, .bytes, .async, .typed:
+        case .strata, .c, .bytes, .async, .typed:
             address = .path(socket)
             process = try Child(
                 [places.broker, "--table", "3", "--socket", socket], cpu: cpu,

@@ -1,14 +1,15 @@
-/// Who is measured: a bus with raw clients, or the project's with its own runtime.
+/// Who is measured: a bus with raw clients, or the project's with one of its own clients.
 enum Contender: String, CaseIterable {
     case floor
     case strata
     case dbus = "dbus-broker"
     case nats = "nats-server"
+    case c = "strata, C"
     case bytes = "strata, Swift, bytes"
     case async = "strata, Swift, bytes, async"
     case typed = "strata, Swift, typed"
 
-    var isSwift: Bool { self == .bytes || self == .async || self == .typed }
+    var hasRawClients: Bool { self == .floor || self == .strata || isForeign }
 
     /// Another project's: a run goes on without it.
     var isForeign: Bool { self == .dbus || self == .nats }
@@ -17,7 +18,7 @@ enum Contender: String, CaseIterable {
     var clientName: String {
         switch self {
         case .floor: "floor"
-        case .strata, .bytes, .async, .typed: "strata"
+        case .strata, .c, .bytes, .async, .typed: "strata"
         case .dbus: "dbus"
         case .nats: "nats"
         }

@@ -26,13 +26,16 @@ struct Measurement {
     }
 
     private func client(_ role: String, _ bus: Bus, index: Int = 0, open: Int = 1, peers: Int = 1) throws -> Child {
-        guard !contender.isSwift else {
-            let how = contender == .typed ? "typed" : contender == .async ? "async" : "bytes"
-            return try Child(
-                [
-                    "env", "STRATA_SOCKET=" + bus.address.text, places.program("bench-module"), role, how, "\(open)",
-                    "\(warmUp)", "\(seconds)",
-                ], cpu: cpu)
+        guard contender.hasRawClients else {
+            var words = ["env", "STRATA_SOCKET=" + bus.address.text]
+            switch contender {
+            case .c: words += [places.program("bench-c"), role]
+            case .typed: words += [places.program("bench-module"), role, "typed"]
+            case .async: words += [places.program("bench-module"), role, "async"]
+            default: words += [places.program("bench-module"), role, "bytes"]
+            }
+            if role == "caller" { words += ["\(open)", "\(warmUp)", "\(seconds)"] }
+            return try Child(words, cpu: cpu)
         }
         return try Child(
             [

@@ -33,13 +33,13 @@ struct Memory: Codable {
         return client
     }
 
-    /// Of a process, in KiB.
-    static func read(_ process: Int32) throws -> (resident: Double, share: Double) {
+    /// Of a process, in KiB: what is resident, its share of it, and what it has alone.
+    static func read(_ process: Int32) throws -> (resident: Double, share: Double, own: Double) {
         let text = try Files.text("/proc/\(process)/smaps_rollup")
         func field(_ name: String) -> Double {
             let line = text.split(separator: "\n").first { $0.hasPrefix(name + ":") }
             return line?.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
         }
-        return (field("Rss"), field("Pss"))
+        return (field("Rss"), field("Pss"), field("Private_Clean") + field("Private_Dirty"))
     }
 }

@@ -1,13 +1,17 @@
 internal import Glibc
 
-/// What a module's process costs that does nothing: bench-module's `minimal`.
+/// What a module's process costs that does nothing: bench-module's `minimal`, and bench-c's `idle`.
 struct ModuleWeight: Codable {
-    /// Milliseconds from before its process is made until it has done `didStart`.
-    let start: Figure
-    /// Resident, in KiB, where it is the only one.
-    let resident: Double
-    /// Its proportional share, in KiB, where it is the only one.
-    let share: Double
+    /// The only module of its bus.
+    struct Alone: Codable {
+        /// Milliseconds from before its process is made until it says that it is ready.
+        let start: Figure
+        /// In KiB: resident, its proportional share, and what it has alone.
+        let resident, share, own: Double
+    }
+
+    let swift: Alone
+    let c: Alone
     /// As many at once as `crowd`: milliseconds from the launcher's start until it
     /// says that all are ready.
     let crowdStart: Figure
@@ -19,31 +23,36 @@ struct ModuleWeight: Codable {
     /// Nil where there is no launcher.
     init?(rounds: Int, in places: Places) throws {
         guard access(places.launcher, X_OK) == 0 else { return nil }
-        var starts: [Double] = []
         var crowdStarts: [Double] = []
-        var (memory, crowdShare) = ((resident: 0.0, share: 0.0), 0.0)
+        var crowdShare = 0.0
+        swift = try Self.alone([places.program("bench-module"), "minimal"], rounds, places)
+        c = try Self.alone([places.program("bench-c"), "idle"], rounds, places)
         for _ in 0..<rounds {
-            let one = try Self.one(places)
-            starts.append(one.start)
-            memory = one.memory
             let crowd = try Self.crowd(places)
             crowdStarts.append(crowd.start)
             crowdShare = crowd.share
         }
-        start = Figure(starts, floor: nil, nats: nil, .roundTrip)
-        resident = memory.resident
-        share = memory.share
         crowdStart = Figure(crowdStarts, floor: nil, nats: nil, .roundTrip)
         self.crowdShare = crowdShare
     }
 
-    private static func one(_ places: Places) throws -> (start: Double, memory: (resident: Double, share: Double)) {
+    private static func alone(_ words: [String], _ rounds: Int, _ places: Places) throws -> Alone {
+        let ones = try (0..<rounds).map { _ in try one(words, places) }
+        return Alone(
+            start: Figure(ones.map(\.start), floor: nil, nats: nil, .roundTrip),
+            resident: ones.map(\.memory.resident).median, share: ones.map(\.memory.share).median,
+            own: ones.map(\.memory.own).median)
+    }
+
+    private static func one(_ words: [String], _ places: Places) throws
+        -> (start: Double, memory: (resident: Double, share: Double, own: Double))
+    {
         let bus = try Bus(.strata, cpu: nil, in: places)
         defer { bus.end() }
         setenv("STRATA_SOCKET", bus.address.text, 1)
         defer { unsetenv("STRATA_SOCKET") }
         let began = ContinuousClock.now
-        let module = try Child([places.program("bench-module"), "minimal"])
+        let module = try Child(words)
         defer { module.kill() }
         guard try module.line() == "ready" else { throw Failure("the module isn't ready") }
         return (began.duration(to: .now) / .milliseconds(1), try Memory.read(module.id))

@@ -39,14 +39,17 @@ extension SpeedReport {
     }
 
     private func printTable(_ module: ModuleWeight) {
-        func row(_ name: String, _ start: Figure, _ resident: String, _ share: Double) {
+        func row(_ name: String, _ start: Figure, _ resident: String, _ share: Double, _ own: String) {
             Console.say(
                 "  \(name.padded(42)) \("\(start.median.rounded(toPlaces: 1))".padded(11)) "
-                    + "\("\(start.best.rounded(toPlaces: 1))".padded(8)) \(resident.padded(11)) \(Int(share))")
+                    + "\("\(start.best.rounded(toPlaces: 1))".padded(8)) \(resident.padded(11)) \("\(Int(share))".padded(11)) \(own)"
+            )
         }
-        Console.say("\n\("a module process".padded(44)) ready, ms   best     RSS KiB     PSS KiB")
-        row("alone", module.start, "\(Int(module.resident))", module.share)
-        row("\(ModuleWeight.crowd) at once, with launcher and broker", module.crowdStart, "", module.crowdShare)
+        Console.say("\n\("a module process".padded(44)) ready, ms   best     RSS KiB     PSS KiB     own KiB")
+        for (name, alone) in [("alone, Swift", module.swift), ("alone, C", module.c)] {
+            row(name, alone.start, "\(Int(alone.resident))", alone.share, "\(Int(alone.own))")
+        }
+        row("\(ModuleWeight.crowd) at once, with launcher and broker", module.crowdStart, "", module.crowdShare, "")
     }
 
     private static func text(_ value: Double) -> String {

@@ -96,7 +96,7 @@ struct SpeedReport {
 
     private func measureMemory(_ absent: [String: String]) throws -> [String: Memory] {
         var memory: [String: Memory] = [:]
-        for contender in Contender.allCases where !contender.isSwift && absent[contender.rawValue] == nil {
+        for contender in Contender.allCases where contender.hasRawClients && absent[contender.rawValue] == nil {
             memory[contender.rawValue] = try Memory(of: contender, in: places)
         }
         return memory
