@@ -23,18 +23,21 @@ PATIENCE = float(os.environ.get("STRATA_TEST_PATIENCE", 60))
 
 
 class App:
-    """The app in `app`, started with `strata up`, in a folder of its own."""
+    """The app in `app`, started with `strata up`, in a folder of its own. With a node's name all nodes of the
+    manifest run, and the bus is that node's."""
 
-    def __init__(self, *options: str, manifest: str | None = None) -> None:
+    def __init__(self, *options: str, manifest: str | None = None, node: str | None = None) -> None:
         self.folder = tempfile.mkdtemp(prefix="strata-web-")
         shutil.copytree(HERE / "app", self.folder, dirs_exist_ok=True)
         if manifest is not None:
             (pathlib.Path(self.folder) / "strata.yaml").write_text(manifest)
-        self.socket = f"{self.folder}/bus.sock"
+        self.socket = f"{self.folder}/bus.sock" if node is None else f"{self.folder}/strata/webtest@{node}.sock"
         python = f"{ROOT / 'clients/python'}"
         self.environment = {**os.environ, "PYTHONPATH": python, "PYTHONDONTWRITEBYTECODE": "1"}
+        if node is not None:
+            self.environment["XDG_RUNTIME_DIR"] = self.folder
         self.process = subprocess.Popen(
-            [STRATA, "up", "--socket", self.socket, *options],
+            [STRATA, "up", *(["--socket", self.socket] if node is None else ["--all-nodes"]), *options],
             cwd=self.folder,
             env=self.environment,
             stdout=subprocess.PIPE,
@@ -44,7 +47,7 @@ class App:
         self.lines = Lines(self.process)
         try:
             for module in ("Store", "Log", "Cart"):
-                self.lines.find(rf"^{module} +ready")
+                self.lines.find(rf"\b{module} +ready")
         except BaseException:
             self.close()
             raise
