@@ -12,24 +12,14 @@ struct PackageBuild {
     let configuration: Configuration
 
     /// - Parameters:
-    ///   - path: the path of the manifest. The package is the nearest one in its folder or in a
-    ///     folder around it.
+    ///   - manifest: its package is the nearest one in its folder or in a folder around it.
     ///   - configuration: nil chooses the one of the modules' programs: release if one of them is
     ///     in `.build/release`, else debug.
-    /// - Throws: `usage` if there is no package.
-    init(of manifest: Manifest, at path: String, _ configuration: Configuration?) throws(Failure) {
-        let slash = path.lastIndex(of: "/")
-        let start = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        guard let resolved = realpath(start, nil) else {
-            throw Failure(.usage, "\(start): \(String(cString: strerror(errno)))")
-        }
-        defer { free(resolved) }
-        var folder = String(cString: resolved)
+    /// - Returns: nil if there is no package.
+    init?(of manifest: Manifest, _ configuration: Configuration?) {
+        var folder = manifest.folder
         while access("\(folder)/Package.swift", F_OK) != 0 {
-            guard let slash = folder.lastIndex(of: "/"), folder != "/" else {
-                throw Failure(
-                    .usage, "--build: no Package.swift is in \(String(cString: resolved)) or in a folder above it")
-            }
+            guard let slash = folder.lastIndex(of: "/"), folder != "/" else { return nil }
             folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
         }
         self.folder = folder
@@ -38,11 +28,15 @@ struct PackageBuild {
             configuration ?? (programs.contains { $0.contains("/.build/release/") } ? .release : .debug)
     }
 
+    /// The command that builds it; the first word is a name for PATH.
+    var words: [String] {
+        ["swift", "build", "--package-path", folder, "--configuration", configuration.rawValue]
+    }
+
     /// Runs the build, and returns when it is done. The output of `swift build` goes to stderr,
     /// because stdout belongs to the app.
     /// - Throws: `answer` if the build fails. The compiler has already said why.
     func run() throws(Failure) {
-        let words = ["swift", "build", "--package-path", folder, "--configuration", configuration.rawValue]
         StandardError.write("building \(folder)")
         let status = try Self.execute(words)
         guard status == 0 else {

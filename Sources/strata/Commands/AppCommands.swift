@@ -106,7 +106,10 @@ struct Up: ParsableCommand {
         } catch {
             throw Failure(Failure.Status(rawValue: error.code) ?? .answer, error.message)
         }
-        try PackageBuild(of: app, at: manifest, configuration).run()
+        guard let package = PackageBuild(of: app, configuration) else {
+            throw Failure(.usage, "--build: no Package.swift is in \(app.folder) or in a folder above it")
+        }
+        try package.run()
     }
 }
 

@@ -28,7 +28,8 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "App",
                 subcommands: [
-                    New.self, Up.self, TestCommand.self, BrokerCommand.self, Launch.self, CheckCommand.self,
+                    New.self, Up.self, DevCommand.self, TestCommand.self, BrokerCommand.self, Launch.self,
+                    CheckCommand.self,
                     SettingsCommand.self,
                     Why.self,
                     Graph.self, Reload.self, Down.self,

@@ -107,6 +107,7 @@ struct PackageTemplate {
         for greetings and remembers them.
 
             strata up --build     builds, then runs the app until ctrl-C
+            strata dev            does so, and restarts what you change
 
         In another terminal:
 

@@ -47,18 +47,20 @@ final class UpProcess {
     /// Starts `strata COMMAND MANIFEST --socket SOCKET`.
     /// - Parameters:
     ///   - hasSocket: whether the command takes a socket.
+    ///   - path: its PATH.
     ///   - environment: further variables, `NAME=value` each. Memory pressure on the machine
     ///     doesn't affect the test unless they say so.
     ///   - passed: a service manager's socket, which becomes its descriptor 3.
     ///   - terminal: its controlling terminal; nil for none.
     func start(
         _ command: String = "up", _ more: [String] = [], socket: String? = nil, hasSocket: Bool = true,
-        environment: [String] = [], passed: Int32? = nil, terminal: PseudoTerminal? = nil
+        path: String = "/usr/bin:/bin", environment: [String] = [], passed: Int32? = nil,
+        terminal: PseudoTerminal? = nil
     ) throws {
         let program = try #require(realpath("/proc/self/exe", nil))
         defer { free(program) }
-        let path = String(cString: program)
-        let executable = path[..<(path.lastIndex(of: "/") ?? path.endIndex)] + "/strata"
+        let own = String(cString: program)
+        let executable = own[..<(own.lastIndex(of: "/") ?? own.endIndex)] + "/strata"
         let place =
             (standardSocket == nil && passed == nil && hasSocket) || socket != nil
             ? ["--socket", socket ?? self.socket] : []
@@ -71,7 +73,7 @@ final class UpProcess {
         }
         var command = ChildProcess.Command(
             arguments: words,
-            environment: ["PATH=/usr/bin:/bin", "HOME=/tmp", "MEMORY_PRESSURE_WATCH=/dev/null"] + environment,
+            environment: ["PATH=\(path)", "HOME=/tmp", "MEMORY_PRESSURE_WATCH=/dev/null"] + environment,
             folder: folder)
         let (output, errors) = (try Pipe(), try Pipe())
         command.descriptors = [nil, output.writing, errors.writing]

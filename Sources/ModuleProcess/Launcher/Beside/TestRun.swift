@@ -185,7 +185,7 @@ public final class TestRun {
             return
         }
         // What the terminal sends to all of its processes, the command has got already.
-        let isTold = signal == SIGINT && command != nil && Self.isInForeground
+        let isTold = signal == SIGINT && command != nil && ControllingTerminal.isInForeground
         if isTold { timer?.start(after: Self.grace) }
         end(.signal(signal), isTold: isTold)
     }
@@ -230,14 +230,6 @@ public final class TestRun {
 
     private func reapAdopted() {
         for pid in ProcessFiles.children() where pid != command?.pid && pid != launcher?.pid { ProcessFiles.reap(pid) }
-    }
-
-    /// Whether this process is in the foreground of its terminal.
-    private static var isInForeground: Bool {
-        let terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC)
-        guard terminal >= 0 else { return false }
-        defer { Glibc.close(terminal) }
-        return tcgetpgrp(terminal) == getpgrp()
     }
 
     /// Returns the exit code, once all has ended, and shows the lines that were kept if it isn't 0.
