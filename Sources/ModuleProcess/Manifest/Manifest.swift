@@ -12,6 +12,8 @@ public struct Manifest: Sendable, Equatable {
     public var folder: String
     /// The broker's part of the manifest.
     public var table: AppTable
+    /// The paths of the manifest and of the files that it includes, as they were read.
+    public var files: [String] { places.files }
     /// The launcher's part of the manifest: a process for each of the table's rows, in the same
     /// order.
     public var processes: [ModuleProcess]

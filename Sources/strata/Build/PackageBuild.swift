@@ -38,33 +38,9 @@ struct PackageBuild {
     /// - Throws: `answer` if the build fails. The compiler has already said why.
     func run() throws(Failure) {
         StandardError.write("building \(folder)")
-        let status = try Self.execute(words)
-        guard status == 0 else {
-            let how = status & 0x7F == 0 ? "exit code \((status >> 8) & 0xFF)" : "signal \(status & 0x7F)"
-            throw Failure(.answer, "\(words.joined(separator: " ")) ended with \(how): the app isn't started")
+        let end = try ChildCommand.run(words)
+        guard end.isGood else {
+            throw Failure(.answer, "\(words.joined(separator: " ")) ended with \(end.text): the app isn't started")
         }
-    }
-
-    /// - Returns: the status from waitpid(2).
-    private static func execute(_ words: [String]) throws(Failure) -> Int32 {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
-        let arguments = words.map { strdup($0) } + [nil]
-        defer { arguments.forEach { free($0) } }
-        var pid: pid_t = 0
-        let code = posix_spawnp(&pid, words[0], &actions, nil, arguments, environ)
-        guard code == 0 else {
-            throw Failure(.usage, "--build: \(words[0]) can't be started: \(String(cString: strerror(code)))")
-        }
-        var status: Int32 = 0
-        while waitpid(pid, &status, 0) < 0 {
-            guard errno == EINTR else {
-                throw Failure(
-                    .answer, "--build: can't wait for \(words[0]) to end: \(String(cString: strerror(errno)))")
-            }
-        }
-        return status
     }
 }

@@ -3,7 +3,7 @@ import StrataCore
 
 /// `strata` itself, with the list of its commands.
 struct RootCommand: ParsableCommand {
-    static let version = "0.1.0"
+    static let version = StrataVersion.text
     static let _errorPrefix = "strata: "
 
     static let configuration = CommandConfiguration(
@@ -28,7 +28,8 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "App",
                 subcommands: [
-                    New.self, Up.self, DevCommand.self, TestCommand.self, BrokerCommand.self, Launch.self,
+                    New.self, Up.self, DevCommand.self, TestCommand.self, PackageCommand.self, BrokerCommand.self,
+                    Launch.self,
                     CheckCommand.self,
                     SettingsCommand.self,
                     Why.self,

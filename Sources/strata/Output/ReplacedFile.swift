@@ -63,15 +63,7 @@ struct ReplacedFile {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            let count = read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return nil }
-            guard count > 0 else { return bytes }
-            bytes += chunk[..<count]
-        }
+        return Descriptor.content(of: descriptor)
     }
 
     /// Replaces several files: all of them, unless one can't be written or has changed meanwhile.

@@ -58,6 +58,19 @@ enum Descriptor {
             return 0
         }
     }
+
+    /// Reads all bytes until the end; nil if that fails.
+    static func content(of descriptor: Int32) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            guard count > 0 else { return bytes }
+            bytes += chunk[..<count]
+        }
+    }
 }
 
 /// Messages to a person, beside the output.

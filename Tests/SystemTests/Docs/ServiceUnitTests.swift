@@ -4,7 +4,7 @@ import StrataTesting
 import TestSupport
 import Testing
 
-/// The units of docs/systemd, as far as they can be checked without a running systemd.
+/// The units of packaging/systemd, as far as they can be checked without a running systemd.
 @Suite(.timeLimit(.hang))
 struct ServiceUnitTests {
     private static let units = ["strata@.service", "strata@.socket"]
@@ -19,7 +19,7 @@ struct ServiceUnitTests {
         try FileManager.default.createSymbolicLink(atPath: program, withDestinationPath: CommandRun.executable.path)
         try FileManager.default.createDirectory(atPath: units, withIntermediateDirectories: true)
         for unit in Self.units {
-            let text = try Repository.text("docs/systemd/\(unit)")
+            let text = try Repository.text("packaging/systemd/\(unit)")
                 .replacing("/usr/bin/strata", with: program)
             _ = try folder.file("etc/systemd/system/\(unit)", text)
         }
@@ -59,7 +59,7 @@ struct ServiceUnitTests {
     @Test func thePageNamesTheUnitsFolderAndSocket() throws {
         let page = try Repository.text("docs/operations.md")
         func value(_ key: String, _ unit: String) throws -> String {
-            let line = try Repository.lines("docs/systemd/\(unit)").first { $0.hasPrefix(key + "=") }
+            let line = try Repository.lines("packaging/systemd/\(unit)").first { $0.hasPrefix(key + "=") }
             return String(try #require(line).dropFirst(key.count + 1)).replacing("%i", with: "APP")
         }
         let socket = try value("ListenStream", "strata@.socket")

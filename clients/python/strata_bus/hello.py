@@ -7,7 +7,7 @@ from .codec import encode
 from .errors import BusError
 from .limits import MOST_PART, MOST_VALUES
 
-VERSION = "0.1"
+VERSION = "0.1.0"
 RUNTIME = f"python {VERSION}"
 
 

@@ -271,7 +271,7 @@ class ModuleTests(BusCase):
         module.broadcasts("shop.sold")
         module.reports("Log", "line")
         self.assertEqual(module.describe(), {
-            "protocol": 1, "module": "Shop", "runtime": "python 0.1", "level": "topout",
+            "protocol": 1, "module": "Shop", "runtime": "python 0.1.0", "level": "topout",
             "interfaces": {
                 "Shop": {"instances": "single", "actions": {"buy": {"auth": True}, "list": {}}},
                 "Proxy": {"instances": "single"},

@@ -135,7 +135,7 @@ class ProcessTests(BusCase):
         process = self.process(SCRIPT, "--describe", STRATA_MODULE="Other", STRATA_TOKEN="secret")
         output, errors = process.communicate(timeout=PATIENCE)
         self.assertEqual((process.returncode, errors), (0, ""))
-        self.assertEqual(output, '{"protocol":1,"module":"Other","runtime":"python 0.1",'
+        self.assertEqual(output, '{"protocol":1,"module":"Other","runtime":"python 0.1.0",'
                          '"interfaces":{"Low":{"instances":"single","actions":{"add":{}}}},'
                          '"contracts":{"module":{"contract":1,"module":"Other"},"provides":[{"contract":1,'
                          '"interface":"Low","actions":{"add":{"auth":false}}}],"requires":[]}}\n')  # fmt: skip

@@ -137,7 +137,7 @@ extension JSON {
 @ModuleActor
 enum HelloBody {
     static let protocolVersion: Int64 = 1
-    static let runtime = "swift 0.1"
+    static let runtime = "swift \(StrataVersion.text)"
 
     static func json(
         module: String, level: String?, token: String?, exports: Exports, observations: [Observing],

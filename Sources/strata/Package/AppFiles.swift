@@ -1,0 +1,112 @@
+import Glibc
+import StrataManifest
+
+/// The files of an app that belong to a package of it, by their paths in the manifest's folder.
+struct AppFiles {
+    /// The manifest, and what it includes.
+    private(set) var manifests: [String] = []
+    /// Programs, scripts, and what was asked for.
+    private(set) var files: Set<String> = []
+    /// The rows' working folders.
+    private(set) var folders: Set<String> = []
+    /// The programs that aren't in the manifest's folder, which the other machine must have.
+    private(set) var outside: Set<String> = []
+    /// The rows whose program or script is in the package.
+    private(set) var rows: [String] = []
+
+    private let folder: String
+
+    /// Finds the files.
+    /// - Parameter further: paths of files and folders in the manifest's folder that are packed, too.
+    /// - Throws: `usage` for a file that isn't there, or lies outside of the manifest's folder.
+    init(_ manifest: Manifest, further: [String]) throws(Failure) {
+        folder = manifest.folder
+        for path in manifest.files {
+            guard let inner = inner(path) else {
+                throw Failure(
+                    .usage, "\(path) is included from outside of \(folder), so it can't be packed: move it there")
+            }
+            manifests.append(inner)
+        }
+        for process in manifest.processes {
+            guard let program = process.executable else { continue }
+            let words = process.run.dropFirst().map { $0.hasPrefix("/") ? $0 : "\(process.folder)/\($0)" }
+            var isPacked = false
+            if let inner = inner(program) {
+                guard access(program, F_OK) == 0 else {
+                    throw Failure(.usage, "\(process.name): \(program) isn't there: build it first")
+                }
+                add(inner)
+                isPacked = true
+            } else {
+                outside.insert(program)
+            }
+            for word in words where isFile(word) {
+                guard let inner = inner(word) else { continue }
+                add(inner)
+                isPacked = true
+            }
+            if isPacked { rows.append(process.name) }
+            if let inner = inner(process.folder), inner != "." { folders.insert(inner) }
+        }
+        for path in further {
+            guard let inner = inner(path) else {
+                throw Failure(.usage, "--include \(path): it isn't in \(folder), the manifest's folder")
+            }
+            try addAll(of: inner)
+        }
+    }
+
+    /// Adds a file; with a Python file also the others of its folder, which it may import.
+    private mutating func add(_ path: String) {
+        files.insert(path)
+        guard path.hasSuffix(".py") else { return }
+        let parent = path.lastIndex(of: "/").map { String(path[..<$0]) }
+        for name in names(in: parent ?? ".") where name.hasSuffix(".py") {
+            files.insert(parent.map { "\($0)/\(name)" } ?? name)
+        }
+    }
+
+    private mutating func addAll(of path: String) throws(Failure) {
+        var status = stat()
+        guard stat("\(folder)/\(path)", &status) == 0 else {
+            throw Failure(.usage, "--include \(path): \(String(cString: strerror(errno)))")
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { return _ = files.insert(path) }
+        for name in names(in: path) where !name.hasPrefix(".") && name != "__pycache__" {
+            try addAll(of: path == "." ? name : "\(path)/\(name)")
+        }
+    }
+
+    private func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// A path in the manifest's folder, from there; nil for one that leads elsewhere.
+    private func inner(_ path: String) -> String? {
+        if path == folder { return "." }
+        // As it is written: a folder such as .build/release may be a link to another one here.
+        if path.hasPrefix(folder + "/"), !path.split(separator: "/").contains("..") {
+            return String(path.dropFirst(folder.utf8.count + 1))
+        }
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        let found = String(cString: resolved)
+        if found == folder { return "." }
+        return found.hasPrefix(folder + "/") ? String(found.dropFirst(folder.utf8.count + 1)) : nil
+    }
+
+    private func names(in path: String) -> [String] {
+        guard let entries = opendir("\(folder)/\(path)") else { return [] }
+        defer { closedir(entries) }
+        var names: [String] = []
+        while let entry = readdir(entries) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+}

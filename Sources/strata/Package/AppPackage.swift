@@ -1,0 +1,167 @@
+import Glibc
+import StrataCore
+import StrataManifest
+
+/// A Debian package of an app: its manifest in `/etc/strata/APP`, where the unit `strata@APP` looks, and its files in
+/// `/usr/lib/strata/APP`. A link for each file stands beside the manifest, so that the manifest's paths hold there.
+struct AppPackage {
+    let app: String
+    let version: String
+    let files: AppFiles
+    /// The manifest's folder.
+    let source: String
+
+    var name: String { "strata-app-\(app)" }
+    private var library: String { "usr/lib/strata/\(app)" }
+    private var settings: String { "etc/strata/\(app)" }
+
+    /// Makes the package in a folder.
+    /// - Returns: its path.
+    /// - Throws: `usage` if a tool is missing or a file can't be written, `answer` if a tool fails.
+    func write(to folder: String) throws(Failure) -> String {
+        var template = Array("/tmp/strata-package-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw Failure(.usage, "no folder can be made in /tmp: \(String(cString: strerror(errno)))")
+        }
+        let tree = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        defer { _ = try? ChildCommand.run(["rm", "-rf", tree]) }
+        // mkdtemp makes a folder that only its user may enter.
+        chmod(tree, 0o755)
+        for path in files.manifests { try install("\(source)/\(path)", "\(tree)/\(settings)/\(path)", mode: "644") }
+        for path in files.files.sorted() {
+            let isProgram = access("\(source)/\(path)", X_OK) == 0
+            try install("\(source)/\(path)", "\(tree)/\(library)/\(path)", mode: isProgram ? "755" : "644")
+            try makeFolder(of: "\(tree)/\(settings)/\(path)")
+            guard symlink("/\(library)/\(path)", "\(tree)/\(settings)/\(path)") == 0 else { throw failure(path) }
+        }
+        for path in files.folders.sorted() { try makeFolder(of: "\(tree)/\(settings)/\(path)/.") }
+        let programs = files.files.sorted().map { "\(tree)/\(library)/\($0)" }.filter(isELF)
+        let architecture = programs.isEmpty ? "all" : try text(of: ["dpkg", "--print-architecture"])
+        try write(control(architecture, needs: try needs(programs)), to: "\(tree)/DEBIAN/control")
+        try write(
+            files.manifests.map { "/\(settings)/\($0)\n" }.joined(), to: "\(tree)/DEBIAN/conffiles")
+        try write(installed, to: "\(tree)/DEBIAN/postinst", mode: 0o755)
+        try write(removed, to: "\(tree)/DEBIAN/prerm", mode: 0o755)
+        let package = "\(folder)/\(name)_\(version)_\(architecture).deb"
+        _ = try text(of: ["dpkg-deb", "--root-owner-group", "--build", tree, package])
+        return package
+    }
+
+    private func control(_ architecture: String, needs: [String]) -> String {
+        let owner = Environment["DEBFULLNAME"] ?? "The makers of \(app)"
+        return """
+            Package: \(name)
+            Version: \(version)
+            Architecture: \(architecture)
+            Maintainer: \(owner) <\(Environment["DEBEMAIL"] ?? "root@localhost")>
+            Depends: \(needs.joined(separator: ", "))
+            Section: misc
+            Priority: optional
+            Description: \(app), an app of the Strata bus
+             Its manifest is /etc/strata/\(app)/strata.yaml; strata@\(app).service runs it.
+
+            """
+    }
+
+    /// After an upgrade the rows are replaced one by one: each serves on until its next process is ready if the row
+    /// says `replace: overlap`, and requests wait otherwise.
+    private var installed: String {
+        """
+        #!/bin/sh
+        set -e
+        socket=/run/strata/\(app)/\(app).sock
+        if [ "$1" = configure ] && [ -n "$2" ] && systemctl -q is-active strata@\(app).service 2>/dev/null; then
+            strata reload --socket $socket || exit 0
+            for row in \(files.rows.joined(separator: " ")); do
+                if strata ps --json --socket $socket | grep -q "\\"name\\":\\"$row\\".*\\"pid\\":[0-9]"; then
+                    strata restart "$row" --socket $socket || true
+                fi
+            done
+        fi
+
+        """
+    }
+
+    private var removed: String {
+        """
+        #!/bin/sh
+        set -e
+        if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
+            systemctl disable --now strata@\(app).socket strata@\(app).service || true
+        fi
+        # What Python has made there.
+        if [ "$1" = remove ]; then find /\(library) -name __pycache__ -prune -exec rm -r {} +; fi
+
+        """
+    }
+
+    // MARK: Dependencies
+
+    private func needs(_ programs: [String]) throws(Failure) -> [String] {
+        var needs = ["strata (>= \(RootCommand.version))"]
+        if files.files.contains(where: { $0.hasSuffix(".py") }) { needs.append("python3-strata-bus") }
+        guard !programs.isEmpty else { return needs }
+        if try ChildCommand.run(["grep", "-q", "libswiftCore.so"] + programs).isGood {
+            needs.append("strata-swift-runtime")
+        }
+        // It wants a source package in its folder, and warns of each library of Swift, which no package has.
+        let folder = "\(programs[0]).needs"
+        try write("Source: x\n\nPackage: x\nArchitecture: any\n", to: "\(folder)/debian/control")
+        let end = try ChildCommand.run(
+            ["/bin/sh", "-c", "exec dpkg-shlibdeps -O --ignore-missing-info \"$@\" 2>&1", "sh"] + programs, in: folder,
+            returnsOutput: true)
+        _ = try ChildCommand.run(["rm", "-rf", folder])
+        guard end.isGood else {
+            let said = String(decoding: end.output, as: UTF8.self)
+            throw Failure(.answer, "dpkg-shlibdeps ended with \(end.text):\n\(Printable.indented(said))")
+        }
+        let line = String(decoding: end.output, as: UTF8.self).split(separator: "\n").first {
+            $0.hasPrefix("shlibs:Depends=")
+        }
+        if let found = line?.dropFirst("shlibs:Depends=".count), !found.isEmpty { needs.append(String(found)) }
+        return needs
+    }
+
+    private func isELF(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var head: [UInt8] = [0, 0, 0, 0]
+        return read(descriptor, &head, 4) == 4 && head == [0x7F, 0x45, 0x4C, 0x46]
+    }
+
+    // MARK: Files
+
+    /// Runs a tool that must succeed, and returns the first line that it writes.
+    private func text(of words: [String]) throws(Failure) -> String {
+        let end: ChildCommand.End
+        do throws(Failure) { end = try ChildCommand.run(words, returnsOutput: true) } catch {
+            throw Failure(.usage, "\(error.message): strata package needs Debian's dpkg-dev")
+        }
+        guard end.isGood else { throw Failure(.answer, "\(words.joined(separator: " ")) ended with \(end.text)") }
+        return String(String(decoding: end.output, as: UTF8.self).prefix { $0 != "\n" })
+    }
+
+    private func install(_ path: String, _ target: String, mode: String) throws(Failure) {
+        _ = try text(of: ["install", "-D", "-m", mode, path, target])
+    }
+
+    private func makeFolder(of path: String) throws(Failure) {
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        _ = try text(of: ["install", "-d", folder])
+    }
+
+    private func write(_ text: String, to path: String, mode: mode_t = 0o644) throws(Failure) {
+        try makeFolder(of: path)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw failure(path) }
+        defer { close(descriptor) }
+        guard Descriptor.write(Array(text.utf8), to: descriptor) == 0, fchmod(descriptor, mode) == 0 else {
+            throw failure(path)
+        }
+    }
+
+    private func failure(_ path: String) -> Failure {
+        Failure(.usage, "\(path) can't be written: \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import StrataTesting
+import TestSupport
+import Testing
+
+/// `strata package`, in a folder with an app of scripts.
+@Suite(.timeLimit(.hang))
+struct CommandPackageTests {
+    private let folder = try! StrataTesting.TemporaryFolder()  // because a test without one has failed anyway
+
+    private func write(_ name: String, _ text: String = "", mode: mode_t = 0o644) throws {
+        let path = "\(folder.path)/\(name)"
+        try FileManager.default.createDirectory(
+            atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        try WrittenProgram.write(text, to: path, mode: mode)
+    }
+
+    private func make(_ rows: String) throws {
+        try write("app/more.yaml", rows)
+        try write("app/strata.yaml", "app: packed\ninclude: [more.yaml]\n")
+    }
+
+    private func package(_ words: String...) throws -> (end: ChildProgram.End, said: String) {
+        let program = try ChildProgram(
+            try BuiltExecutable.path("strata"),
+            ["package", "\(folder.path)/app/strata.yaml", "--output", folder.path] + words,
+            environment: ["PATH": "/usr/bin:/bin"])
+        return (try program.wait(), program.outputText)
+    }
+
+    /// What a tool of Debian prints about a package.
+    private func shown(_ words: String...) throws -> String {
+        let program = try ChildProgram("/usr/bin/env", words, environment: ["PATH": "/usr/bin:/bin"])
+        #expect(try program.wait() == .exit(0))
+        return program.outputText
+    }
+
+    private func skipWithoutDpkg() throws {
+        let tools = ["dpkg-deb", "dpkg-shlibdeps"].map { "/usr/bin/\($0)" }
+        guard tools.allSatisfy(FileManager.default.isExecutableFile) else {
+            try Test.cancel("this machine has no dpkg-dev")
+        }
+    }
+
+    @Test(.promise("M.161")) func thePackageHasTheManifestAndWhatTheRowsRun() throws {
+        try skipWithoutDpkg()
+        try make(
+            """
+              Store: {run: [bin/store, "--fast"]}
+              Cart: {run: [/usr/bin/python3, cart/main.py], folder: cart/..}
+              Hand: {start: manual}
+
+            """)
+        try write("app/bin/store", "#!/bin/sh\n", mode: 0o755)
+        for name in ["cart/main.py", "cart/parts.py", "cart/notes.txt", "data/a/b.json", "data/.hidden"] {
+            try write("app/\(name)")
+        }
+        let run = try package("--version", "1.2~rc1", "--include", "\(folder.path)/app/data")
+        let path = "\(folder.path)/strata-app-packed_1.2~rc1_all.deb"
+        #expect(run.end == .exit(0) && run.said == "not packed: /usr/bin/python3\n\(path)\n", "\(run.said)")
+        let library = "./usr/lib/strata/packed"
+        let listed = try shown("dpkg-deb", "-c", path).split(separator: "\n").filter { !$0.hasSuffix("/") }
+        let files = listed.compactMap { line in line.firstRange(of: "./").map { String(line[$0.lowerBound...]) } }
+        let packed = ["bin/store", "cart/main.py", "cart/parts.py", "data/a/b.json"]
+        #expect(
+            Set(files)
+                == Set(
+                    ["./etc/strata/packed/more.yaml", "./etc/strata/packed/strata.yaml"]
+                        + packed.map { "\(library)/\($0)" }
+                        + packed.map { "./etc/strata/packed/\($0) -> /usr/lib/strata/packed/\($0)" }))
+        #expect(listed.contains { $0.hasPrefix("-rwxr-xr-x root/root") && $0.hasSuffix("bin/store") })
+        #expect(try shown("dpkg-deb", "-f", path, "Depends") == "strata (>= 0.1.0), python3-strata-bus\n")
+        let scripts = try shown("dpkg-deb", "-I", path, "conffiles", "postinst")
+        #expect(scripts.hasPrefix("/etc/strata/packed/strata.yaml\n/etc/strata/packed/more.yaml\n"))
+        #expect(scripts.contains("for row in Store Cart; do"), "\(scripts)")
+    }
+
+    @Test(.promise("M.161")) func whatAProgramIsLinkedWithIsNeeded() throws {
+        try skipWithoutDpkg()
+        try make("  Base: {run: [bin/base]}\n")
+        try write("app/bin/other")
+        try FileManager.default.copyItem(
+            atPath: try BuiltExecutable.path("StrataFixture"), toPath: "\(folder.path)/app/bin/base")
+        let run = try package()
+        #expect(run.end == .exit(0), "\(run.said)")
+        let path = try #require(run.said.split(separator: "\n").last.map(String.init))
+        #expect(!path.hasSuffix("_all.deb"))
+        let needs = try shown("dpkg-deb", "-f", path, "Depends")
+        #expect(needs.hasPrefix("strata (>= 0.1.0), strata-swift-runtime, ") && needs.contains("libuv1"), "\(needs)")
+    }
+
+    @Test(.promise("M.161")) func whatCanNotBePackedIsSaid() throws {
+        try make("  Store: {run: [bin/store]}\n")
+        var run = try package()
+        #expect(
+            run.end == .exit(2) && run.said.contains("Store: \(folder.path)/app/bin/store isn't there: build it first"))
+        try write("app/bin/store", "#!/bin/sh\n", mode: 0o755)
+        run = try package("--include", folder.path)
+        #expect(run.end == .exit(2) && run.said.contains("the manifest's folder"), "\(run.said)")
+        run = try package("--version", "one")
+        #expect(run.end == .exit(2) && run.said.contains("a digit first; found one"), "\(run.said)")
+        try write("app/strata.yaml", "app: packed\ninclude: [../other.yaml]\n")
+        try write("other.yaml", "Other: {start: manual}\n")
+        run = try package()
+        #expect(run.end == .exit(2) && run.said.contains("from outside of"), "\(run.said)")
+        try write("app/strata.yaml", "app: [\n")
+        run = try package()
+        #expect(run.end == .exit(2) && run.said.contains("strata.yaml:"), "\(run.said)")
+        #expect(!folder.contents.contains { $0.hasSuffix(".deb") })
+    }
+}
