@@ -7,9 +7,12 @@ struct AppFiles {
     private(set) var manifests: [String] = []
     /// Programs, scripts, and what was asked for.
     private(set) var files: Set<String> = []
+    /// Those of them that are Python.
+    private(set) var python: Set<String> = []
     /// The rows' working folders.
     private(set) var folders: Set<String> = []
-    /// The programs that aren't in the manifest's folder, which the other machine must have.
+    /// The programs that aren't in the manifest's folder, and the files that programs get as arguments: the
+    /// other machine must have them.
     private(set) var outside: Set<String> = []
     /// The rows whose program or script is in the package.
     private(set) var rows: [String] = []
@@ -32,17 +35,28 @@ struct AppFiles {
             guard let program = process.executable else { continue }
             let words = process.run.dropFirst().map { $0.hasPrefix("/") ? $0 : "\(process.folder)/\($0)" }
             var isPacked = false
-            if let inner = inner(program) {
-                guard access(program, F_OK) == 0 else {
-                    throw Failure(.usage, "\(process.name): \(program) isn't there: build it first")
-                }
+            let own = inner(program)
+            guard own == nil && process.run[0].hasPrefix("/") || isFile(program) else {
+                throw Failure(.usage, "\(process.name): \(program) isn't there: build it first")
+            }
+            if let inner = own {
                 add(inner)
                 isPacked = true
-            } else {
+            } else if process.run[0].hasPrefix("/") {
                 outside.insert(program)
+            } else {
+                throw Failure(
+                    .usage,
+                    "\(process.name): \(process.run[0]) leads out of \(folder), so it can't be packed: move it there")
             }
             for word in words where isFile(word) {
                 guard let inner = inner(word) else { continue }
+                // A program's own arguments may be what it writes, or a key: an upgrade would replace it, and
+                // everybody could read it.
+                guard own == nil else {
+                    outside.insert(word)
+                    continue
+                }
                 add(inner)
                 isPacked = true
             }
@@ -57,13 +71,49 @@ struct AppFiles {
         }
     }
 
-    /// Adds a file; with a Python file also the others of its folder, which it may import.
+    /// Adds a file; with a Python file also what it may import: the others of its folder, and packages there.
     private mutating func add(_ path: String) {
         files.insert(path)
-        guard path.hasSuffix(".py") else { return }
-        let parent = path.lastIndex(of: "/").map { String(path[..<$0]) }
-        for name in names(in: parent ?? ".") where name.hasSuffix(".py") {
-            files.insert(parent.map { "\($0)/\(name)" } ?? name)
+        guard Self.isPython("\(folder)/\(path)") else { return }
+        python.insert(path)
+        addPython(in: path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".", depth: 16)
+    }
+
+    private mutating func addPython(in parent: String, depth: Int) {
+        for name in names(in: parent) where depth > 0 && !name.hasPrefix(".") {
+            let path = parent == "." ? name : "\(parent)/\(name)"
+            if name.hasSuffix(".py"), isFile("\(folder)/\(path)") {
+                files.insert(path)
+                python.insert(path)
+            } else if isFile("\(folder)/\(path)/__init__.py") {
+                addPython(in: path, depth: depth - 1)
+            }
+        }
+    }
+
+    /// Whether a file is Python by its name, or by its first line.
+    private static func isPython(_ path: String) -> Bool {
+        if path.hasSuffix(".py") { return true }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = max(0, read(descriptor, &bytes, bytes.count))
+        let line = String(decoding: bytes.prefix(count).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        return line.hasPrefix("#!") && line.contains("python")
+    }
+
+    /// Whether a Python file imports strata's client, and no copy of it is packed.
+    var needsPythonClient: Bool {
+        guard !python.contains(where: { "/\($0)".hasSuffix("/strata_bus.py") || $0.contains("strata_bus/__init__.py") })
+        else { return false }
+        return python.contains { path in
+            let text = String(decoding: ReplacedFile.content("\(folder)/\(path)") ?? [], as: UTF8.self)
+            return text.split(separator: "\n").contains { line in
+                let words = line.split { " \t,.;".contains($0) }
+                return (words.first == "import" || words.first == "from")
+                    && words.contains { $0 == "strata_bus" || $0 == "strata_testing" }
+            }
         }
     }
 

@@ -14,6 +14,8 @@ struct AppPackage {
     var name: String { "strata-app-\(app)" }
     private var library: String { "usr/lib/strata/\(app)" }
     private var settings: String { "etc/strata/\(app)" }
+    /// The manifest's files as they are called there: the unit reads `strata.yaml`.
+    private var manifests: [String] { ["strata.yaml"] + files.manifests.dropFirst() }
 
     /// Makes the package in a folder.
     /// - Returns: its path.
@@ -25,21 +27,34 @@ struct AppPackage {
         }
         let tree = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         defer { _ = try? ChildCommand.run(["rm", "-rf", tree]) }
+        // The packed folders are for everybody, whatever this user's mask says.
+        umask(0o022)
         // mkdtemp makes a folder that only its user may enter.
         chmod(tree, 0o755)
-        for path in files.manifests { try install("\(source)/\(path)", "\(tree)/\(settings)/\(path)", mode: "644") }
+        for (path, name) in zip(files.manifests, manifests) {
+            try install("\(source)/\(path)", "\(tree)/\(settings)/\(name)", ["-m", "644"])
+        }
         for path in files.files.sorted() {
-            let isProgram = access("\(source)/\(path)", X_OK) == 0
-            try install("\(source)/\(path)", "\(tree)/\(library)/\(path)", mode: isProgram ? "755" : "644")
+            let options = ["-m", access("\(source)/\(path)", X_OK) == 0 ? "755" : "644"]
+            // Without its symbols a program in Swift is a third as large.
+            let isNative = isELF("\(source)/\(path)")
+            try install("\(source)/\(path)", "\(tree)/\(library)/\(path)", options + (isNative ? ["-s"] : []))
             try makeFolder(of: "\(tree)/\(settings)/\(path)")
             guard symlink("/\(library)/\(path)", "\(tree)/\(settings)/\(path)") == 0 else { throw failure(path) }
         }
         for path in files.folders.sorted() { try makeFolder(of: "\(tree)/\(settings)/\(path)/.") }
         let programs = files.files.sorted().map { "\(tree)/\(library)/\($0)" }.filter(isELF)
         let architecture = programs.isEmpty ? "all" : try text(of: ["dpkg", "--print-architecture"])
-        try write(control(architecture, needs: try needs(programs)), to: "\(tree)/DEBIAN/control")
+        let needs = try needs(programs)
+        let size = try text(of: ["du", "-k", "--apparent-size", "-s", tree]).prefix { $0 != "\t" }
+        try write(control(architecture, size: size, needs: needs), to: "\(tree)/DEBIAN/control")
+        _ = try text(of: [
+            "/bin/sh", "-c",
+            "mkdir -p \"$0/usr\" && cd \"$0\" && find usr -type f -print0 | sort -z | xargs -0r md5sum >DEBIAN/md5sums",
+            tree,
+        ])
         try write(
-            files.manifests.map { "/\(settings)/\($0)\n" }.joined(), to: "\(tree)/DEBIAN/conffiles")
+            manifests.map { "/\(settings)/\($0)\n" }.joined(), to: "\(tree)/DEBIAN/conffiles")
         try write(installed, to: "\(tree)/DEBIAN/postinst", mode: 0o755)
         try write(removed, to: "\(tree)/DEBIAN/prerm", mode: 0o755)
         let package = "\(folder)/\(name)_\(version)_\(architecture).deb"
@@ -47,13 +62,14 @@ struct AppPackage {
         return package
     }
 
-    private func control(_ architecture: String, needs: [String]) -> String {
+    private func control(_ architecture: String, size: Substring, needs: [String]) -> String {
         let owner = Environment["DEBFULLNAME"] ?? "The makers of \(app)"
         return """
             Package: \(name)
             Version: \(version)
             Architecture: \(architecture)
             Maintainer: \(owner) <\(Environment["DEBEMAIL"] ?? "root@localhost")>
+            Installed-Size: \(size)
             Depends: \(needs.joined(separator: ", "))
             Section: misc
             Priority: optional
@@ -99,7 +115,8 @@ struct AppPackage {
 
     private func needs(_ programs: [String]) throws(Failure) -> [String] {
         var needs = ["strata (>= \(RootCommand.version))"]
-        if files.files.contains(where: { $0.hasSuffix(".py") }) { needs.append("python3-strata-bus") }
+        if !files.python.isEmpty { needs.append("python3") }
+        if files.needsPythonClient { needs.append("python3-strata-bus") }
         guard !programs.isEmpty else { return needs }
         if try ChildCommand.run(["grep", "-q", "libswiftCore.so"] + programs).isGood {
             needs.append("strata-swift-runtime")
@@ -142,8 +159,8 @@ struct AppPackage {
         return String(String(decoding: end.output, as: UTF8.self).prefix { $0 != "\n" })
     }
 
-    private func install(_ path: String, _ target: String, mode: String) throws(Failure) {
-        _ = try text(of: ["install", "-D", "-m", mode, path, target])
+    private func install(_ path: String, _ target: String, _ options: [String]) throws(Failure) {
+        _ = try text(of: ["install", "-D"] + options + [path, target])
     }
 
     private func makeFolder(of path: String) throws(Failure) {

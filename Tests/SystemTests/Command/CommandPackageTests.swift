@@ -69,7 +69,7 @@ struct CommandPackageTests {
                         + packed.map { "\(library)/\($0)" }
                         + packed.map { "./etc/strata/packed/\($0) -> /usr/lib/strata/packed/\($0)" }))
         #expect(listed.contains { $0.hasPrefix("-rwxr-xr-x root/root") && $0.hasSuffix("bin/store") })
-        #expect(try shown("dpkg-deb", "-f", path, "Depends") == "strata (>= 0.1.0), python3-strata-bus\n")
+        #expect(try shown("dpkg-deb", "-f", path, "Depends") == "strata (>= 0.1.0), python3\n")
         let scripts = try shown("dpkg-deb", "-I", path, "conffiles", "postinst")
         #expect(scripts.hasPrefix("/etc/strata/packed/strata.yaml\n/etc/strata/packed/more.yaml\n"))
         #expect(scripts.contains("for row in Store Cart; do"), "\(scripts)")
