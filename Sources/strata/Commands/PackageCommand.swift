@@ -10,12 +10,13 @@ struct PackageCommand: ParsableCommand {
         discussion: """
             The manifest and what it includes go to /etc/strata/APP, where strata@APP.service \
             looks, and stay as the administrator changes them. The rows' programs, and scripts \
-            among their arguments, go to /usr/lib/strata/APP, with a link beside the manifest. \
-            With a Python file go the others of its folder. Only what is in the manifest's \
-            folder is packed.
+            that a program of the system runs, go to /usr/lib/strata/APP, with a link beside the \
+            manifest. With a Python file go the others of its folder, and packages there. Only \
+            what is in the manifest's folder is packed. What the modules write belongs in \
+            /var/lib/strata/APP, which the unit makes.
 
             Build the programs before. The package depends on strata, on what the programs are \
-            linked with, and on python3-strata-bus if there is Python. An upgrade reloads the \
+            linked with, and on python3-strata-bus if Python imports it. An upgrade reloads the \
             manifest and restarts the rows that run, one by one.
 
             EXAMPLE

@@ -57,6 +57,7 @@ struct AppPackage {
             manifests.map { "/\(settings)/\($0)\n" }.joined(), to: "\(tree)/DEBIAN/conffiles")
         try write(installed, to: "\(tree)/DEBIAN/postinst", mode: 0o755)
         try write(removed, to: "\(tree)/DEBIAN/prerm", mode: 0o755)
+        try write(purged, to: "\(tree)/DEBIAN/postrm", mode: 0o755)
         let package = "\(folder)/\(name)_\(version)_\(architecture).deb"
         _ = try text(of: ["dpkg-deb", "--root-owner-group", "--build", tree, package])
         return package
@@ -107,6 +108,19 @@ struct AppPackage {
         fi
         # What Python has made there.
         if [ "$1" = remove ]; then find /\(library) -name __pycache__ -prune -exec rm -r {} +; fi
+
+        """
+    }
+
+    /// The unit makes the folder for what modules write.
+    private var purged: String {
+        """
+        #!/bin/sh
+        set -e
+        if [ "$1" = purge ]; then
+            rm -rf /var/lib/strata/\(app)
+            rmdir --ignore-fail-on-non-empty /var/lib/strata /etc/strata/\(app) 2>/dev/null || true
+        fi
 
         """
     }
