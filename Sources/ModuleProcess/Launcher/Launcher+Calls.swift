@@ -127,7 +127,7 @@ extension Launcher {
     }
 
     func wrote(_ line: OutputLine, _ module: String) {
-        console.line(of: module, line.bytes)
+        console.line(of: module, line.bytes, line.severity ?? .info)
         logs.add(line, of: module)
         sendLines()
     }

@@ -1,6 +1,7 @@
-import ArgumentParser
+public import ArgumentParser
 import StrataCore
-import StrataOperator
+import StrataLoop
+public import StrataOperator
 
 /// `strata logs`: shows what modules wrote.
 struct Logs: ParsableCommand {
@@ -11,11 +12,13 @@ struct Logs: ParsableCommand {
               strata logs
               strata logs Notes --lines 20
               strata logs -f Catalog Storage
+              strata logs --since 10m --level warning
               strata logs --json | jq -r 'select(.stream == "err") | .line'
 
             The launcher keeps the last 1,000 lines of each module, at most 256 KiB, across all \
             of its processes. A ! stands before what was written to standard error, a | before \
-            the rest. Times are UTC. -f ends with ctrl-C or when the app ends. If the broker dies, \
+            the rest. Times are UTC. A line has a severity if its program says one, as the log \
+            handlers of the clients do; the others count as info. -f ends with ctrl-C or when the app ends. If the broker dies, \
             -f waits for the next one, and continues where it was.
             """)
 
@@ -25,21 +28,37 @@ struct Logs: ParsableCommand {
     @Flag(name: [.customShort("f"), .long], help: "Continues with new lines as they come.")
     var follow = false
 
-    @Option(help: ArgumentHelp("How many of each module's earlier lines to print.", valueName: "n"))
-    var lines = 100
+    @Option(
+        help: ArgumentHelp(
+            "How many of each module's earlier lines to read. Default: 100; all with --since or --level.",
+            valueName: "n"))
+    var lines: Int?
+
+    @Option(help: ArgumentHelp("Only lines of this time: an integer with ms, s, m or h.", valueName: "time"))
+    var since: Milliseconds?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only lines of this severity, and more serious ones: debug, info, notice, warning, error, critical, alert "
+                + "or emergency.", valueName: "severity"),
+        completion: .list(Severity.allCases.map(\.name)))
+    var level: Severity?
 
     @OptionGroup var loss: WaitOption
     @OptionGroup var output: OutputOption
     @OptionGroup var bus: BusOption
 
     func validate() throws {
-        guard lines >= 0 else { throw ValidationError("--lines is 0 or more.") }
+        guard lines ?? 0 >= 0 else { throw ValidationError("--lines is 0 or more.") }
     }
 
     func run() throws {
         let answer = Answer(output)
         let connection = try bus.connect()
-        let shown = LogOutput(answer.isForPrograms ? [] : try names(connection), answer)
+        let begin = since.map { Loop.wallMicroseconds - min(Loop.wallMicroseconds, $0.value * 1_000) }
+        let shown = LogOutput(
+            answer.isForPrograms ? [] : try names(connection), answer, since: Int64(clamping: begin ?? 0),
+            level: level ?? .debug)
         guard follow else { return try read(connection, isAgain: false, shown) }
         try BusReturn.follow(connection, patience: loss.wait.value) { isAgain throws(Failure) in
             if isAgain { shown.resume() }
@@ -58,6 +77,7 @@ struct Logs: ParsableCommand {
     /// - Parameter isAgain: whether to ask for all kept lines, and show only the new ones.
     private func read(_ connection: CommandClient, isAgain: Bool, _ shown: LogOutput) throws(Failure) {
         var params: [JSON.Member] = [.init("follow", .bool(follow))]
+        let lines = lines ?? (since == nil && level == nil ? 100 : Int.max)
         if !isAgain { params.insert(.init("lines", .integer(Int64(lines))), at: 0) }
         if !modules.isEmpty { params.insert(.init("modules", .array(modules.map { .string($0) })), at: 0) }
         var request = Request(to: "launcher/logs", .object(params), deadline: follow ? 0 : nil)
@@ -84,4 +104,8 @@ struct Logs: ParsableCommand {
             StandardError.write("strata: \(MonitorCommand.appEnds)")
         }
     }
+}
+
+extension Severity: ExpressibleByArgument {
+    public init?(argument: String) { self.init(name: argument) }
 }

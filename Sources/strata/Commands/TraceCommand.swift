@@ -36,7 +36,7 @@ struct TraceCommand: ParsableCommand {
     }
 
     func run() throws {
-        let file = try SpanFile(spans)
+        let file = try SpanLog(spans)
         if file.unreadable > 0 { StandardError.write("\(spans): \(file.unreadable) lines are no spans") }
         if file.isCut { StandardError.write("\(spans) is longer: only its last 64 MiB were read") }
         let answer = Answer(output)

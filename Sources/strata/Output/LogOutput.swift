@@ -1,5 +1,6 @@
 import StrataCore
 import StrataLoop
+import StrataOperator
 
 /// Shows modules' lines, across all the connections that they come over.
 final class LogOutput {
@@ -9,9 +10,14 @@ final class LogOutput {
     /// The reason why the first line that couldn't be shown failed.
     private(set) var failure: Failure?
 
+    /// In microseconds since 1970; older lines aren't shown.
+    private let since: Int64
+    /// Less serious lines aren't shown.
+    private let level: Severity
+
     /// - Parameter modules: the modules whose names are padded to the same length.
-    init(_ modules: [String], _ answer: Answer) {
-        self.answer = answer
+    init(_ modules: [String], _ answer: Answer, since: Int64, level: Severity) {
+        (self.answer, self.since, self.level) = (answer, since, level)
         view = LineView(modules, answer.painter)
         shown = ShownLines(since: Int64(clamping: Loop.wallMicroseconds))
     }
@@ -22,7 +28,11 @@ final class LogOutput {
     /// Shows a partial reply of `launcher/logs`, unless it was already shown.
     func show(_ body: [UInt8]) {
         let entry = try? JSON(parsing: body)
-        if let entry, !shown.isNew(entry) { return }
+        if let entry {
+            guard shown.isNew(entry), entry["at"]?.integer ?? .max >= since else { return }
+            let severity = entry["severity"]?.string.flatMap(Severity.init(name:)) ?? .info
+            guard severity <= level else { return }
+        }
         if answer.isForPrograms {
             do throws(Failure) { try answer.show(body) } catch { failure = failure ?? error }
             return
@@ -64,8 +74,10 @@ struct LineView {
             lines.append(head + painter.paint("  \(process)", .dim))
         }
         let isError = entry["stream"]?.string == "err"
+        let severity = entry["severity"]?.string.flatMap(Severity.init(name:)) ?? .info
+        let colour: Colour = severity <= .error ? .red : severity == .warning ? .yellow : .plain
         let text = Printable.output(entry["line"]?.string ?? "") + (entry["cut"]?.bool == true ? " …" : "")
-        lines.append(head + (isError ? painter.paint("!", .red) : "|") + " " + text)
+        lines.append(head + (isError ? painter.paint("!", .red) : "|") + " " + painter.paint(text, colour))
         return lines
     }
 

@@ -28,12 +28,15 @@ import Testing
         console.say("all 2 modules are ready")
         console.say(of: "Notes", "ready after 3 ms")
         console.line(of: "Notes", Array("read 7 notes".utf8))
+        console.line(of: "Notes", Array("the disk is full".utf8), .error)
         console.plain("export X")
         let own = "PRIORITY=6\nSYSLOG_IDENTIFIER=moments\nSTRATA_APP=moments\n"
         let module = "PRIORITY=6\nSYSLOG_IDENTIFIER=moments/Notes\nSTRATA_APP=moments\nSTRATA_MODULE=Notes\n"
         #expect(journal.next() == own + "MESSAGE=all 2 modules are ready\n")
         #expect(journal.next() == module + "MESSAGE=ready after 3 ms\n")
         #expect(journal.next() == module + "STRATA_OUTPUT=1\nMESSAGE=read 7 notes\n")
+        let error = module.replacing("PRIORITY=6", with: "PRIORITY=3")
+        #expect(journal.next() == error + "STRATA_OUTPUT=1\nMESSAGE=the disk is full\n")
         #expect(journal.next() == own + "MESSAGE=export X\n")
         #expect(journal.next() == nil)
     }
@@ -41,7 +44,8 @@ import Testing
     /// Nothing that a module writes becomes another field.
     @Test func aLineEndInsideIsNoFieldsEnd() {
         defer { clean() }
-        JournalSink(path: journal.path, app: "a").write(of: nil, isOutput: false, Array("x\nPRIORITY=0".utf8), line: [])
+        JournalSink(path: journal.path, app: "a").write(
+            of: nil, isOutput: false, .info, Array("x\nPRIORITY=0".utf8), line: [])
         let length = "\u{0C}" + String(repeating: "\0", count: 7)
         #expect(journal.next()?.hasSuffix("\nMESSAGE\n\(length)x\nPRIORITY=0\n") == true)
     }

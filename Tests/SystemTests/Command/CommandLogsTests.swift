@@ -80,6 +80,29 @@ struct CommandLogsTests {
         #expect(said.last == "strata: the app ends: SIGTERM")
     }
 
+    @Test(.promise("M.163")) func onlySeriousAndNewLinesAreShownWhereThatIsSaid() async throws {
+        func line(_ number: Int, _ text: String, _ severity: String?, at: Int64 = 4_000_000_000_000_000) -> FakeBus.Said
+        {
+            let member = severity.map { ",\"severity\":\"\($0)\"" } ?? ""
+            return .partial(
+                """
+                {"module":"A","at":\(at),"stream":"err","pid":5,"start":1,"since":1,"number":\(number)\(member),\
+                "line":"\(text)"}
+                """)
+        }
+        let lines = [
+            line(1, "old", "error", at: 9), line(2, "plain", nil), line(3, "warning", "warning"),
+            line(4, "bad", "critical"), line(5, "detail", "debug"), Self.end,
+        ]
+        let (_, asked, texts) = try await follow("--level", "warning", "--since", "10m", answers: [lines])
+        #expect(texts == ["warning", "bad"])
+        #expect(asked.first?.body == #"{"lines":9223372036854775807,"follow":true}"#)
+        #expect(try await follow("--level", "info", answers: [lines]).texts == ["old", "plain", "warning", "bad"])
+        #expect(try await follow("--since", "10m", answers: [lines]).texts == ["plain", "warning", "bad", "detail"])
+        let wrong = try await follow("--level", "loud", answers: [[Self.end]]).run
+        #expect(wrong.status == 2 && wrong.error.contains("loud"), "\(wrong.error)")
+    }
+
     @Test(.promise("M.74")) func whereNoneWasShownThoseFromBeforeStayAway() async throws {
         let again = [Self.line(3, "A", "old", at: 9), Self.line(4, "A", "new"), Self.end]
         let (run, _, texts) = try await follow("--lines", "0", answers: [[.close], again])

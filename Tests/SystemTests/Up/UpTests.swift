@@ -1,5 +1,7 @@
 import Glibc
 import StrataCore
+import StrataTesting
+import TestSupport
 import Testing
 
 /// `strata up` with the real broker, and processes that are killed.
@@ -7,6 +9,23 @@ import Testing
 struct UpTests {
     /// Stays until the launcher has ended, or until it is ended itself.
     private static let stays = "echo here; exec cat <&3"
+
+    @Test(.promise("M.163")) func aLinesMarkIsItsSeverityAndNotShown() throws {
+        let app = try UpProcess(
+            "{app: test, modules: {A: {run: [a.sh], start: async, stop: 100ms}}}",
+            scripts: ["a.sh": "echo '<3>the disk is full' >&2; echo '<9>is text'; echo done; exec cat <&3"])
+        defer { app.cleanUp() }
+        try app.start()
+        try app.until { app.said("A      | done") }
+        #expect(app.said("A      | the disk is full") && app.said("A      | <9>is text"))
+        let logs = try ChildProgram(
+            try BuiltExecutable.path("strata"), ["logs", "--level", "error", "--socket", app.socket])
+        #expect(try logs.wait() == .exit(0))
+        #expect(logs.outputText.contains(#""line":"the disk is full","severity":"error"}"#), "\(logs.outputText)")
+        #expect(!logs.outputText.contains("done"))
+        app.signal(SIGINT)
+        #expect(try app.ended() == .code(0))
+    }
 
     @Test(.promise("M.39", "M.43")) func ctrlCEndsEveryProcessAndRemovesTheSocket() throws {
         let app = try UpProcess(

@@ -24,6 +24,7 @@ from .errors import BusError, Root
 from .following import Follow, Gap
 from .handlers import Call, Context, Last, Notice
 from .instances import Instance, Instances, NewInstance
+from .log import LogHandler
 from .metrics import Counter, Gauge, Metrics, Timer
 from .module import Module
 from .observers import Observation
@@ -38,7 +39,7 @@ from .topics import Topic
 
 __all__ = [
     "BusError", "Call", "Client", "Context", "Counter", "Follow", "Format", "FrameDecoder", "Gap", "Gauge",
-    "Instance", "Instances", "Last", "Length", "Metrics", "Module", "NewInstance", "Notice", "Observation", "Offer",
-    "Operator", "Pattern", "Range", "Registration", "Retry", "Root", "Secret", "Setting", "Settings", "Stream",
-    "Timer", "Topic", "TypedStream", "WireName", "encode_frame",
+    "Instance", "Instances", "Last", "Length", "LogHandler", "Metrics", "Module", "NewInstance", "Notice",
+    "Observation", "Offer", "Operator", "Pattern", "Range", "Registration", "Retry", "Root", "Secret", "Setting",
+    "Settings", "Stream", "Timer", "Topic", "TypedStream", "WireName", "encode_frame",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import sys
@@ -9,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from .errors import BusError
-from .log import logger
+from .log import LogHandler, logger
 
 if TYPE_CHECKING:
     from .module import Module
@@ -33,6 +34,8 @@ def run_process(module: "Module", arguments: Sequence[str] | None) -> NoReturn:
         sys.exit(0)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(line_buffering=True)  # to a pipe Python would write whole blocks
+    if not logging.getLogger().handlers:  # the program has chosen none
+        logging.getLogger().addHandler(LogHandler())
     module.context.arguments = arguments
     try:
         asyncio.run(_run(module))

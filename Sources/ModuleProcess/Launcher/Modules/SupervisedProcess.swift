@@ -2,6 +2,7 @@ import Glibc
 import StrataCore
 import StrataLoop
 import StrataManifest
+import StrataOperator
 
 /// One process of a module from its start to its end: the child, its output, its token and its
 /// limits.
@@ -49,11 +50,12 @@ final class SupervisedProcess {
         (child, outputs) = try Self.start(
             command, owner,
             onLine: { stream, written in
-                let bytes = mask(written)
+                let (severity, bytes) = Severity.split(mask(written))
                 relay.process?.lastLines.add(bytes)
                 onLine(
                     OutputLine(
-                        at: Loop.wallMicroseconds, stream: stream, pid: relay.pid, start: number, bytes: bytes))
+                        at: Loop.wallMicroseconds, stream: stream, pid: relay.pid, start: number, severity: severity,
+                        bytes: bytes))
             },
             onExit: { exit in
                 guard let process = relay.process else { return }

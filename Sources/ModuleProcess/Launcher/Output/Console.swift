@@ -1,4 +1,5 @@
 import StrataCore
+import StrataOperator
 
 /// The output of an app for people: the launcher's own lines, and those of its modules, each with
 /// its module's name.
@@ -37,17 +38,26 @@ public final class Console {
     }
 
     /// Writes a line of a module's output.
-    func line(of name: String, _ bytes: [UInt8]) {
-        write(name, colour: ModuleColour.code(of: name), "|", bytes)
+    func line(of name: String, _ bytes: [UInt8], _ severity: Severity = .info) {
+        write(name, colour: ModuleColour.code(of: name), "|", bytes, severity)
     }
 
     /// Writes a line without a name before it, to be copied.
     public func plain(_ text: String) { sink.write(line: Array(Printable.line(text).utf8)) }
 
-    private func write(_ name: String, colour: String, isApp: Bool = false, _ mark: String, _ bytes: [UInt8]) {
+    private func write(
+        _ name: String, colour: String, isApp: Bool = false, _ mark: String, _ bytes: [UInt8],
+        _ severity: Severity = .info
+    ) {
         sink.write(
-            of: isApp ? nil : name, isOutput: mark == "|", bytes,
-            line: head(name, colour: colour, mark) + Self.shown(bytes))
+            of: isApp ? nil : name, isOutput: mark == "|", severity, bytes,
+            line: head(name, colour: colour, self.mark(mark, severity)) + Self.shown(bytes))
+    }
+
+    /// The mark, in the colour of a warning or an error.
+    private func mark(_ mark: String, _ severity: Severity) -> String {
+        guard isColoured, severity <= .warning else { return mark }
+        return "\u{1B}[\(severity == .warning ? "33" : "31")m\(mark)\u{1B}[0m"
     }
 
     /// Returns the line without anything that could control the terminal.

@@ -1,6 +1,7 @@
 import Glibc
 import StrataCore
 import StrataLoop
+import StrataOperator
 
 /// Writes lines to systemd's journal, so that each has its module as a field: `journalctl
 /// STRATA_MODULE=Notes`.
@@ -34,18 +35,22 @@ final class JournalSink: LineSink {
         return JournalSink(path: path, app: app)
     }
 
-    func write(line: [UInt8]) { write(of: nil, isOutput: false, line, line: line) }
+    func write(line: [UInt8]) { write(of: nil, isOutput: false, .info, line, line: line) }
 
-    func write(of name: String?, isOutput: Bool, _ text: [UInt8], line: @autoclosure () -> [UInt8]) {
-        if dropped > 0, send(nil, false, Array("\(dropped) lines were dropped here: the journal took no more".utf8)) {
+    func write(
+        of name: String?, isOutput: Bool, _ severity: Severity, _ text: [UInt8], line: @autoclosure () -> [UInt8]
+    ) {
+        if dropped > 0,
+            send(nil, false, .warning, Array("\(dropped) lines were dropped here: the journal took no more".utf8))
+        {
             dropped = 0
         }
-        if !send(name, isOutput, text) { dropped += 1 }
+        if !send(name, isOutput, severity, text) { dropped += 1 }
     }
 
-    private func send(_ name: String?, _ isOutput: Bool, _ text: [UInt8]) -> Bool {
+    private func send(_ name: String?, _ isOutput: Bool, _ severity: Severity, _ text: [UInt8]) -> Bool {
         var entry: [UInt8] = []
-        Self.add("PRIORITY", Array("6".utf8), to: &entry)
+        Self.add("PRIORITY", Array("\(severity.rawValue)".utf8), to: &entry)
         Self.add("SYSLOG_IDENTIFIER", Array((name.map { "\(app)/\($0)" } ?? app).utf8), to: &entry)
         Self.add("STRATA_APP", Array(app.utf8), to: &entry)
         if let name { Self.add("STRATA_MODULE", Array(name.utf8), to: &entry) }

@@ -89,6 +89,7 @@ struct LogStreams {
                 .init("start", .integer(Int64(line.start))), .init("since", .integer(Int64(clamping: since))),
                 .init("number", .integer(Int64(clamping: taken.place))), .init("line", .string(String(text))),
             ]
+            if let severity = line.severity { members.append(.init("severity", .string(severity.name))) }
             if isCut { members.append(.init("cut", true)) }
             if taken.missed > 0 { members.append(.init("missed", .integer(Int64(clamping: taken.missed)))) }
             let bytes = JSON.object(members).encoded()

@@ -1,3 +1,5 @@
+public import StrataOperator
+
 /// A line that a process of a module wrote.
 struct OutputLine {
     /// The output it was written to: standard output or standard error.
@@ -10,7 +12,9 @@ struct OutputLine {
     var pid: Int32
     /// 1 for the module's first process, 2 for the next.
     var start: Int
-    /// The bytes without the line's end; not always UTF-8.
+    /// What the line's mark said; nil without one.
+    var severity: Severity?
+    /// The bytes without the line's mark and end; not always UTF-8.
     var bytes: [UInt8]
 }
 
@@ -70,16 +74,20 @@ public protocol LineSink: AnyObject {
     /// - Parameters:
     ///   - name: The module that the line is about; nil for the app.
     ///   - isOutput: Whether the module wrote the line.
+    ///   - severity: How serious it is.
     ///   - text: The line without its end.
     ///   - line: The text with the name before it, as a terminal shows it.
-    func write(of name: String?, isOutput: Bool, _ text: [UInt8], line: @autoclosure () -> [UInt8])
+    func write(
+        of name: String?, isOutput: Bool, _ severity: Severity, _ text: [UInt8], line: @autoclosure () -> [UInt8])
 
     /// Waits until everything is written, for up to the given number of milliseconds.
     func finish(within milliseconds: Int)
 }
 
 extension LineSink {
-    public func write(of name: String?, isOutput: Bool, _ text: [UInt8], line: @autoclosure () -> [UInt8]) {
+    public func write(
+        of name: String?, isOutput: Bool, _ severity: Severity, _ text: [UInt8], line: @autoclosure () -> [UInt8]
+    ) {
         write(line: line())
     }
 

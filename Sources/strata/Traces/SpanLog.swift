@@ -1,7 +1,7 @@
 import Glibc
 
 /// The spans at the end of a file that modules append to.
-struct SpanFile {
+struct SpanLog {
     /// How much of the file is read at most.
     static let most = 64 << 20
 
