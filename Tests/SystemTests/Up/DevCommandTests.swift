@@ -41,7 +41,7 @@ struct DevCommandTests {
     /// Writes the source of a program, which is a module that says which version it is.
     private func write(_ module: String, _ version: String) throws {
         try app.write(
-            "\(module).c", "#!/bin/sh\necho version \(version)\nexec \(try BuiltExecutable.path("StrataFixture"))\n",
+            "\(module).c", "#!/bin/sh\necho version \(version)\nexec '\(try BuiltExecutable.path("StrataFixture"))'\n",
             mode: 0o600)
     }
 
