@@ -45,37 +45,21 @@ struct Up: ParsableCommand {
     @Option(help: ArgumentHelp("The key that --all-nodes has made for this node.", visibility: .hidden))
     var localKey: String?
 
-    @Option(help: ArgumentHelp("Where to make the bus's socket.", valueName: "path"), completion: .file())
-    var socket: String?
-
     @Flag(help: "Builds the manifest's package first, by swift build.")
     var build = false
 
-    @Option(
-        name: [.customShort("c"), .long],
-        help: ArgumentHelp(
-            "The configuration to build. Default: release if a row's run is in .build/release, else debug.",
-            valueName: "configuration"))
-    var configuration: PackageBuild.Configuration?
-
-    @Option(
-        help: ArgumentHelp("Appends the modules' spans to this file, as lines of OTLP JSON.", valueName: "file"),
-        completion: .file())
-    var spans: String?
-
-    @Flag(help: "Also shows the app in a browser, as strata web does; prints the page's address.")
-    var web = false
-
-    @Argument(
-        parsing: .postTerminator, help: ArgumentHelp("Launch options, each as key=value.", valueName: "key=value"))
-    var options: [String] = []
+    @OptionGroup var app: AppOptions
 
     func validate() throws {
-        guard build || configuration == nil else { throw ValidationError("-c sets what --build builds: add --build") }
+        guard build || app.configuration == nil else {
+            throw ValidationError("-c sets what --build builds: add --build")
+        }
         guard allNodes else { return }
-        if web { throw ValidationError("--all-nodes has a bus for each node: use strata web --app APP@NODE beside it") }
+        if app.web {
+            throw ValidationError("--all-nodes has a bus for each node: use strata web --app APP@NODE beside it")
+        }
         if let name = node.node { throw ValidationError("--all-nodes runs all nodes: leave --node \(name) out") }
-        if socket != nil { throw ValidationError("--all-nodes makes a socket for each node: leave --socket out") }
+        if app.socket != nil { throw ValidationError("--all-nodes makes a socket for each node: leave --socket out") }
     }
 
     private var choice: NodeChoice {
@@ -86,28 +70,29 @@ struct Up: ParsableCommand {
         if build { try buildPackage() }
         if allNodes {
             try RunningApp.run { () throws(LaunchError) in
-                try AllNodesRun.run(manifest, options: options, spans: spans, environment: RunningApp.environment)
+                try AllNodesRun.run(
+                    manifest, options: app.options, spans: app.spans, environment: RunningApp.environment)
             }
         } else {
             try RunningApp.run(
-                manifest, node: choice, options: options, socket: socket, keepsBroker: true, spans: spans,
-                showsPage: web)
+                manifest, node: choice, options: app.options, socket: app.socket, keepsBroker: true, spans: app.spans,
+                showsPage: app.web)
         }
     }
 
     private func buildPackage() throws(Failure) {
-        let app: Manifest
+        let read: Manifest
         let environment = RunningApp.environment
         do throws(LaunchError) {
-            app =
+            read =
                 allNodes
-                ? try AllNodesRun.manifest(manifest, options: options, environment: environment).manifest
-                : try AppRun.manifest(manifest, node: choice, options: options, environment: environment)
+                ? try AllNodesRun.manifest(manifest, options: app.options, environment: environment).manifest
+                : try AppRun.manifest(manifest, node: choice, options: app.options, environment: environment)
         } catch {
             throw Failure(Failure.Status(rawValue: error.code) ?? .answer, error.message)
         }
-        guard let package = PackageBuild(of: app, configuration) else {
-            throw Failure(.usage, "--build: no Package.swift is in \(app.folder) or in a folder above it")
+        guard let package = PackageBuild(of: read, app.configuration) else {
+            throw Failure(.usage, "--build: no Package.swift is in \(read.folder) or in a folder above it")
         }
         try package.run()
     }

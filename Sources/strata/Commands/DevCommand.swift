@@ -27,39 +27,19 @@ struct DevCommand: ParsableCommand {
     @Argument(help: "The app's manifest.", completion: .file(extensions: ["yaml", "yml"]))
     var manifest = "strata.yaml"
 
-    @Option(help: ArgumentHelp("Where to make the bus's socket.", valueName: "path"), completion: .file())
-    var socket: String?
-
-    @Option(
-        name: [.customShort("c"), .long],
-        help: ArgumentHelp(
-            "The configuration to build. Default: release if a row's run is in .build/release, else debug.",
-            valueName: "configuration"))
-    var configuration: PackageBuild.Configuration?
-
-    @Option(
-        help: ArgumentHelp("Appends the modules' spans to this file, as lines of OTLP JSON.", valueName: "file"),
-        completion: .file())
-    var spans: String?
-
-    @Flag(help: "Also shows the app in a browser, as strata web does; prints the page's address.")
-    var web = false
-
-    @Argument(
-        parsing: .postTerminator, help: ArgumentHelp("Launch options, each as key=value.", valueName: "key=value"))
-    var options: [String] = []
+    @OptionGroup var app: AppOptions
 
     func run() throws {
-        let configuration = configuration
+        let configuration = app.configuration
         var settings = DevRun.Settings(manifest: manifest, environment: RunningApp.environment) { manifest in
             guard let build = PackageBuild(of: manifest, configuration) else { return nil }
             let compiler = (try? ProgramSearch.path(of: build.words[0])) ?? build.words[0]
             return (build.folder, [compiler] + build.words.dropFirst())
         }
-        settings.socket = socket
-        settings.options = options
-        if let spans { settings.arguments += ["--spans", spans] }
-        if web { settings.arguments.append("--web") }
+        settings.socket = app.socket
+        settings.options = app.options
+        if let spans = app.spans { settings.arguments += ["--spans", spans] }
+        if app.web { settings.arguments.append("--web") }
         var code: Int32 = 0
         try RunningApp.reporting { () throws(LaunchError) in code = try DevRun.run(settings) }
         Glibc.exit(code)

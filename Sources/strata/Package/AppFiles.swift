@@ -122,10 +122,21 @@ struct AppFiles {
         guard stat("\(folder)/\(path)", &status) == 0 else {
             throw Failure(.usage, "--include \(path): \(String(cString: strerror(errno)))")
         }
-        guard status.st_mode & S_IFMT == S_IFDIR else { return _ = files.insert(path) }
-        for name in names(in: path) where !name.hasPrefix(".") && name != "__pycache__" {
-            try addAll(of: path == "." ? name : "\(path)/\(name)")
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            // A pipe or a device can't be packed: reading it may never end.
+            guard isFile("\(folder)/\(path)") else { throw Failure(.usage, "--include \(path): it is not a file") }
+            return _ = files.insert(path)
         }
+        for name in names(in: path) where !name.hasPrefix(".") && name != "__pycache__" {
+            let inner = path == "." ? name : "\(path)/\(name)"
+            // A link to a folder may lead back here.
+            if isFile("\(folder)/\(inner)") || !isLink("\(folder)/\(inner)") { try addAll(of: inner) }
+        }
+    }
+
+    private func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
     private func isFile(_ path: String) -> Bool {

@@ -21,6 +21,7 @@ struct AppPackage {
     /// - Returns: its path.
     /// - Throws: `usage` if a tool is missing or a file can't be written, `answer` if a tool fails.
     func write(to folder: String) throws(Failure) -> String {
+        // In /tmp, because the output's folder may be on a disk without modes and links.
         var template = Array("/tmp/strata-package-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw Failure(.usage, "no folder can be made in /tmp: \(String(cString: strerror(errno)))")
@@ -81,7 +82,8 @@ struct AppPackage {
     }
 
     /// After an upgrade the rows are replaced one by one: each serves on until its next process is ready if the row
-    /// says `replace: overlap`, and requests wait otherwise.
+    /// says `replace: overlap`, and requests wait otherwise. A row that can't be restarted doesn't fail the upgrade,
+    /// because the files are in place: the launcher and `strata` say what is wrong.
     private var installed: String {
         """
         #!/bin/sh
@@ -99,6 +101,7 @@ struct AppPackage {
         """
     }
 
+    /// A unit that can't be stopped doesn't keep the package from being removed, because systemd has said why.
     private var removed: String {
         """
         #!/bin/sh
@@ -112,7 +115,8 @@ struct AppPackage {
         """
     }
 
-    /// The unit makes the folder for what modules write.
+    /// The unit makes the folder for what modules write. The folders above stay if they aren't there any more, or
+    /// because something else is in them.
     private var purged: String {
         """
         #!/bin/sh

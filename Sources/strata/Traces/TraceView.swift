@@ -69,7 +69,7 @@ struct TraceView {
         ])
     }
 
-    /// `calls Storage/find` for who asks; a producer's name says that it sends.
+    /// Returns a span's name, with `calls` before it if the module made the call. A broadcast's name says `send`.
     private static func title(_ span: Span) -> String {
         span.isSent && !span.name.hasPrefix("send ") ? "calls \(span.name)" : span.name
     }

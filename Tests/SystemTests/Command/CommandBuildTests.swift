@@ -8,18 +8,11 @@ import Testing
 struct CommandBuildTests {
     private let folder = try! StrataTesting.TemporaryFolder()  // because a test without one has failed anyway
 
-    private func write(_ name: String, _ text: String, mode: mode_t = 0o644) throws {
-        let path = "\(folder.path)/\(name)"
-        try FileManager.default.createDirectory(
-            atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-        try WrittenProgram.write(text, to: path, mode: mode)
-    }
-
     /// Makes a manifest in a package's folder, and a `swift` that fails.
     private func make(run: String = ".build/debug/A", manifest: String = "p/strata.yaml") throws {
-        try write("p/Package.swift", "")
-        try write(manifest, "app: built\nmodules:\n  A: {run: [\(run)]}\n")
-        try write(
+        try folder.write("p/Package.swift", "")
+        try folder.write(manifest, "app: built\nmodules:\n  A: {run: [\(run)]}\n")
+        try folder.write(
             "bin/swift", "#!/bin/sh\necho \"asked: $*\"\necho 'main.swift:1:1: error: no such thing'\nexit 1\n",
             mode: 0o755)
     }
@@ -70,7 +63,7 @@ struct CommandBuildTests {
 
     @Test func aBadManifestIsSaidBeforeAnythingIsBuilt() throws {
         try make()
-        try write("p/strata.yaml", "ap: built\n")
+        try folder.write("p/strata.yaml", "ap: built\n")
         let run = try up("\(folder.path)/p/strata.yaml", "--build")
         #expect(run.end == .exit(2) && !run.said.contains("asked"), "\(run.said)")
     }

@@ -8,16 +8,9 @@ import Testing
 struct CommandPackageTests {
     private let folder = try! StrataTesting.TemporaryFolder()  // because a test without one has failed anyway
 
-    private func write(_ name: String, _ text: String = "", mode: mode_t = 0o644) throws {
-        let path = "\(folder.path)/\(name)"
-        try FileManager.default.createDirectory(
-            atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-        try WrittenProgram.write(text, to: path, mode: mode)
-    }
-
     private func make(_ rows: String) throws {
-        try write("app/more.yaml", rows)
-        try write("app/strata.yaml", "app: packed\ninclude: [more.yaml]\n")
+        try folder.write("app/more.yaml", rows)
+        try folder.write("app/strata.yaml", "app: packed\ninclude: [more.yaml]\n")
     }
 
     private func package(_ words: String...) throws -> (end: ChildProgram.End, said: String) {
@@ -51,10 +44,12 @@ struct CommandPackageTests {
               Hand: {start: manual}
 
             """)
-        try write("app/bin/store", "#!/bin/sh\n", mode: 0o755)
+        try folder.write("app/bin/store", "#!/bin/sh\n", mode: 0o755)
         for name in ["cart/main.py", "cart/parts.py", "cart/notes.txt", "data/a/b.json", "data/.hidden"] {
-            try write("app/\(name)")
+            try folder.write("app/\(name)")
         }
+        // A link to a folder above would be followed without end.
+        try FileManager.default.createSymbolicLink(atPath: "\(folder.path)/app/data/a/up", withDestinationPath: "..")
         let run = try package("--version", "1.2~rc1", "--include", "\(folder.path)/app/data")
         let path = "\(folder.path)/strata-app-packed_1.2~rc1_all.deb"
         #expect(run.end == .exit(0) && run.said == "not packed: /usr/bin/python3\n\(path)\n", "\(run.said)")
@@ -78,7 +73,7 @@ struct CommandPackageTests {
     @Test(.promise("M.161")) func whatAProgramIsLinkedWithIsNeeded() throws {
         try skipWithoutDpkg()
         try make("  Base: {run: [bin/base]}\n")
-        try write("app/bin/other")
+        try folder.write("app/bin/other")
         try FileManager.default.copyItem(
             atPath: try BuiltExecutable.path("StrataFixture"), toPath: "\(folder.path)/app/bin/base")
         let run = try package()
@@ -94,16 +89,20 @@ struct CommandPackageTests {
         var run = try package()
         #expect(
             run.end == .exit(2) && run.said.contains("Store: \(folder.path)/app/bin/store isn't there: build it first"))
-        try write("app/bin/store", "#!/bin/sh\n", mode: 0o755)
+        try folder.write("app/bin/store", "#!/bin/sh\n", mode: 0o755)
         run = try package("--include", folder.path)
         #expect(run.end == .exit(2) && run.said.contains("the manifest's folder"), "\(run.said)")
+        // Reading it would never end.
+        try #require(mkfifo("\(folder.path)/app/pipe", 0o600) == 0)
+        run = try package("--include", "\(folder.path)/app/pipe")
+        #expect(run.end == .exit(2) && run.said.contains("pipe: it is not a file"), "\(run.said)")
         run = try package("--version", "one")
         #expect(run.end == .exit(2) && run.said.contains("a digit first; found one"), "\(run.said)")
-        try write("app/strata.yaml", "app: packed\ninclude: [../other.yaml]\n")
-        try write("other.yaml", "Other: {start: manual}\n")
+        try folder.write("app/strata.yaml", "app: packed\ninclude: [../other.yaml]\n")
+        try folder.write("other.yaml", "Other: {start: manual}\n")
         run = try package()
         #expect(run.end == .exit(2) && run.said.contains("from outside of"), "\(run.said)")
-        try write("app/strata.yaml", "app: [\n")
+        try folder.write("app/strata.yaml", "app: [\n")
         run = try package()
         #expect(run.end == .exit(2) && run.said.contains("strata.yaml:"), "\(run.said)")
         #expect(!folder.contents.contains { $0.hasSuffix(".deb") })

@@ -10,15 +10,8 @@ import Testing
 struct PackagedFilesTests {
     private let folder = try! StrataTesting.TemporaryFolder()  // because a test without one has failed anyway
 
-    private func write(_ name: String, _ text: String = "", mode: mode_t = 0o644) throws {
-        let path = "\(folder.path)/\(name)"
-        try FileManager.default.createDirectory(
-            atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-        try WrittenProgram.write(text, to: path, mode: mode)
-    }
-
     private func write(rows: String, to name: String = "strata.yaml") throws {
-        try write("app/\(name)", "app: packed\nmodules:\n\(rows)")
+        try folder.write("app/\(name)", "app: packed\nmodules:\n\(rows)")
     }
 
     /// Packs the app, as a user whose new files nobody else may read.
@@ -49,8 +42,8 @@ struct PackagedFilesTests {
 
     @Test(.promise("M.161"), arguments: ["../other/x", "bin/../../other/x", "../../../../../../../../../bin/true"])
     func aPathThatLeadsOutOfTheFolderIsRefused(path: String) throws {
-        try write("other/x", "#!/bin/sh\n", mode: 0o755)
-        try write("app/bin/y")
+        try folder.write("other/x", "#!/bin/sh\n", mode: 0o755)
+        try folder.write("app/bin/y")
         try write(rows: "  A: {run: [\(path)]}\n")
         let run = try package()
         #expect(run.end == .exit(2) && run.said.contains("A: \(path) leads out of \(folder.path)/app"), "\(run.said)")
@@ -59,9 +52,9 @@ struct PackagedFilesTests {
 
     @Test(.promise("M.161")) func whatAProgramMayWriteOrKeepSecretStaysOut() throws {
         try write(rows: "  A: {run: [bin/a, a.sqlite, key.pem]}\n")
-        try write("app/bin/a", "#!/bin/sh\n", mode: 0o755)
-        try write("app/a.sqlite")
-        try write("app/key.pem", mode: 0o600)
+        try folder.write("app/bin/a", "#!/bin/sh\n", mode: 0o755)
+        try folder.write("app/a.sqlite")
+        try folder.write("app/key.pem", mode: 0o600)
         let run = try package()
         #expect(
             run.said == """
@@ -80,11 +73,11 @@ struct PackagedFilesTests {
 
     @Test(.promise("M.161")) func pythonBringsItsPackagesAndNeedsTheClientIfItImportsIt() throws {
         try write(rows: "  A: {run: [src/a]}\n  B: {run: [/usr/bin/env, python3, own/b.py]}\n")
-        try write("app/src/a", "#!/usr/bin/env python3\nimport parts.inner\n", mode: 0o755)
+        try folder.write("app/src/a", "#!/usr/bin/env python3\nimport parts.inner\n", mode: 0o755)
         for name in ["parts/__init__.py", "parts/inner/__init__.py", "parts/inner/c.py", "loose/d.py", ".x/e.py"] {
-            try write("app/src/\(name)")
+            try folder.write("app/src/\(name)")
         }
-        try write("app/own/b.py", "import asyncio\n")
+        try folder.write("app/own/b.py", "import asyncio\n")
         #expect(try package().end == .exit(0))
         let library = "usr/lib/strata/packed"
         #expect(
@@ -94,17 +87,17 @@ struct PackagedFilesTests {
                 "\(library)/src/parts/inner/c.py",
             ])
         #expect(try shown("-f", "Depends") == "strata (>= 0.1.0), python3\n")
-        try write("app/own/b.py", "from strata_bus import Module\n")
+        try folder.write("app/own/b.py", "from strata_bus import Module\n")
         #expect(try package().end == .exit(0))
         #expect(try shown("-f", "Depends") == "strata (>= 0.1.0), python3, python3-strata-bus\n")
-        try write("app/own/strata_bus.py")
+        try folder.write("app/own/strata_bus.py")
         #expect(try package().end == .exit(0))
         #expect(try shown("-f", "Depends") == "strata (>= 0.1.0), python3\n")
     }
 
     @Test(.promise("M.161")) func theManifestHasTheUnitsNameAndThePackageIsTheSameEachTime() throws {
         try write(rows: "  A: {run: [a]}\n", to: "other.yaml")
-        try write("app/a", "#!/bin/sh\n", mode: 0o755)
+        try folder.write("app/a", "#!/bin/sh\n", mode: 0o755)
         #expect(try package("other.yaml").end == .exit(0))
         #expect(try listed() == ["etc/strata/packed/strata.yaml", "usr/lib/strata/packed/a"])
         #expect(try shown("-I", "md5sums").hasSuffix("  usr/lib/strata/packed/a\n"))

@@ -17,7 +17,7 @@ struct DevFiles {
     private struct Row {
         let name: String
         let program: String
-        /// The absolute paths of the program and its arguments, those that are Python files.
+        /// The Python files among the program and its arguments, by their absolute paths.
         let scripts: [String]
     }
 
@@ -56,8 +56,9 @@ struct DevFiles {
         return Self.sources.contains(suffix) ? .source : nil
     }
 
-    /// The rows that a changed script is for: those that run it; else those whose own script is in its folder or in
-    /// one above it; else, since anything may import it, each row that runs Python.
+    /// Returns the rows that a changed script is for: those that run it. If none does, it is for the rows whose own
+    /// script is in its folder, or in one above it. If there is none either, any row may import it: then it is for
+    /// each row that runs Python.
     func rows(of script: String) -> Set<String> {
         let own = rows.filter { $0.scripts.contains(script) }
         guard own.isEmpty else { return Set(own.map(\.name)) }

@@ -53,6 +53,8 @@ public final class DevRun {
     private var app: ChildProcess?
     private var compiler: ChildProcess?
     private var began: UInt64 = 0
+    /// Where the bus of the app that is started next listens.
+    private var socket: String?
     /// Nil until the app was started once.
     private var link: BusLink?
     /// What the bus is to be asked once it is there.
@@ -187,13 +189,7 @@ public final class DevRun {
             console.align(to: manifest.here.map(\.row.name))
             roots = files.scriptFolders.union([manifest.folder])
             if let package { roots.insert(package.folder) }
-            if link == nil {
-                let path = try SocketChoice(manifest.table, given: settings.socket).path
-                let link = BusLink(BusClient(loop, path: path))
-                link.onUp = { [unowned self] _ in askBus() }
-                link.onRefused = { [unowned self] in say("the bus refuses this command: \($0.message)") }
-                self.link = link
-            }
+            socket = try SocketChoice(manifest.table, given: settings.socket).path
             watch()
             follow(machine.read(ok: true, hasPackage: package != nil))
         } catch {
@@ -259,11 +255,22 @@ public final class DevRun {
         command.descriptors = [0, 1, 2]
         do throws(SystemError) {
             app = try ChildProcess(loop, command) { [unowned self] in appEnded($0) }
-            link?.connect()
+            connect()
         } catch {
             say("the app's launcher can't be started: \(error)")
             end(1)
         }
+    }
+
+    /// Connects to the bus of the app that was just started, which may have another name than one before.
+    private func connect() {
+        guard let socket else { return }
+        self.link?.close()
+        let link = BusLink(BusClient(loop, path: socket))
+        link.onUp = { [unowned self] _ in askBus() }
+        link.onRefused = { [unowned self] in say("the bus refuses this command: \($0.message)") }
+        link.connect()
+        self.link = link
     }
 
     /// Asks the bus what waits, if it is there.
@@ -310,6 +317,7 @@ public final class DevRun {
         // It has said what is wrong with the manifest.
         case .code(2) where !isEnding:
             machine.appEnded()
+            waiting = []
             say("the app starts when this is mended")
         case .code(let code): end(code)
         case .signal(let signal): end(128 + signal)
