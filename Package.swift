@@ -122,12 +122,15 @@ let package = Package(
         .target(
             name: "StrataConformance", dependencies: ["CUV", "StrataCore"], path: "Sources/Conformance",
             swiftSettings: settings),
+        .target(
+            name: "StrataReplay", dependencies: ["StrataCore", "StrataConformance"], path: "Sources/Replay",
+            swiftSettings: settings),
         .executableTarget(
             name: "StrataCommand",
             dependencies: [
                 "StrataCore", "StrataLoop", "StrataContracts", "StrataComparing", "StrataStubs", "StrataSymbols",
                 "StrataManifest", "StrataLauncher", "StrataOperator", "StrataPictures", "StrataConformance",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "StrataReplay", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/strata", swiftSettings: settings),
         .executableTarget(
@@ -249,13 +252,16 @@ let package = Package(
             name: "ConformanceTests", dependencies: ["StrataCore", "StrataConformance", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
+            name: "ReplayTests", dependencies: ["StrataCore", "StrataReplay", "StrataTesting", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "PicturesTests", dependencies: ["StrataCore", "StrataOperator", "StrataPictures", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "SystemTests",
             dependencies: [
                 "StrataCore", "StrataLoop", "StrataTesting", "StrataFixture", "StrataCommand", "StrataBrokerCommand",
-                "StrataConnector", "ConformanceProbe", "TestSupport",
+                "StrataConnector", "StrataReplay", "ConformanceProbe", "TestSupport",
             ],
             swiftSettings: settings + (hasLink ? [.define("STRATA_LINK")] : [])),
     ] + (hasLink ? linkTargets : []),

@@ -5,9 +5,9 @@ public struct ConformanceError: Error, CustomStringConvertible {
     /// What was tried, and what went wrong.
     public let description: String
 
-    init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 
-    static func system(_ operation: String, _ code: Int32) -> ConformanceError {
+    package static func system(_ operation: String, _ code: Int32) -> ConformanceError {
         ConformanceError("can't \(operation): \(String(cString: strerror(code)))")
     }
 }

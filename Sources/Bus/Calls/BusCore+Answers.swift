@@ -57,7 +57,7 @@ extension BusCore {
         if monitors.isOn {
             if traffic.isOn, !more { countEnd(call, isError: false) }
             if !monitors.isEmpty, !more || peer.role != .node {
-                monitorAnswer(call, nil, body, from: peer, to: caller)
+                monitorAnswer(call, nil, body, more: more, from: peer, to: caller)
             }
         }
         let id = call.pointee.callerID

@@ -87,16 +87,18 @@ extension BusCore {
     @inline(never)
     private func noteNotice(_ notice: Notice, to peer: Peer) {
         if traffic.isOn { countNotice(notice, to: peer) }
-        if !monitors.isEmpty { monitorReportNotice(notice, to: peer) }
+        if !monitors.isEmpty { tell(notice, isReported: false, to: peer) }
     }
 
     /// Notes a notice of a report, which is counted once for all of them.
     @inline(never)
-    func monitorReportNotice(_ notice: Notice, to peer: Peer) {
+    func monitorReportNotice(_ notice: Notice, to peer: Peer) { tell(notice, isReported: true, to: peer) }
+
+    private func tell(_ notice: Notice, isReported: Bool, to peer: Peer) {
         tell(
             MonitoredFrame(
                 kind: .notice, from: notice.from, to: peer.from, name: notice.name, object: notice.object,
-                body: notice.body))
+                isReported: isReported, body: notice.body))
     }
 
     /// Notes one of the bus's own calls.
@@ -121,12 +123,15 @@ extension BusCore {
     /// Notes a callee's answer that goes to its caller; a nil caller is the bus.
     @inline(never)
     func monitorAnswer(
-        _ call: CallPointer, _ code: ErrorCode?, _ body: UnsafeRawBufferPointer, from callee: Peer, to caller: Peer?
+        _ call: CallPointer, _ code: ErrorCode?, _ body: UnsafeRawBufferPointer, more: Bool = false,
+        from callee: Peer, to caller: Peer?
     ) {
         guard !monitors.isEmpty else { return }
         let to = caller?.from ?? MonitoredFrame.bus
         guard let code else {
-            tell(MonitoredFrame(kind: .reply, id: Self.number(call), from: callee.from, to: to, body: body))
+            tell(
+                MonitoredFrame(
+                    kind: .reply, id: Self.number(call), from: callee.from, to: to, isPartial: more, body: body))
             return
         }
         Self.withText(code.rawValue) {

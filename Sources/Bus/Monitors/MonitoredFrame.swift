@@ -25,6 +25,10 @@ struct MonitoredFrame: ~Copyable {
     var url: Header.Text?
     /// The kind as it was written, if it isn't a known one.
     var unknownKind: Header.Text?
+    /// Whether further replies follow this one.
+    var isPartial = false
+    /// Whether a notice is of a report.
+    var isReported = false
     let body: Header.Text
 
     /// The receiver, which `module` is compared with.
@@ -112,6 +116,10 @@ struct FrameNote {
     /// The bits of the monitors that it is sent to.
     var monitors: UInt16 = 0
     var kind = Header.Kind.unknown
+    /// Whether it is a partial reply.
+    var isPartial = false
+    /// Whether it is a notice of a report.
+    var isReported = false
     /// Whether this is no frame, but a gap: the one monitor missed `id` frames, and `parent` were
     /// left out.
     var isGap = false

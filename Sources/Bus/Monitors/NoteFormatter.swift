@@ -57,7 +57,9 @@ final class NoteFormatter {
         if let callee { head.string("callee", callee) }
         if note.id != 0 { head.integer("id", note.id) }
         if note.parent != 0 { head.integer("parent", note.parent) }
+        if note.isPartial { head.boolean("more", true) }
         if let name { head.string("name", name) }
+        if note.kind == .notice { head.string("via", note.isReported ? "report" : "broadcast" as StaticString) }
         if let object { head.string("object", object) }
         if let code { head.string("code", code) }
         if let url { head.string("url", url) }

@@ -93,6 +93,8 @@ final class NoteRing {
         note.parent = frame.parent
         note.monitors = monitors
         note.kind = frame.kind
+        note.isPartial = frame.isPartial
+        note.isReported = frame.isReported
         note.body = place.body
         note.offset = place.offset
         note.bodyCount = frame.body.count

@@ -127,7 +127,7 @@ extension KitSession {
         var found: JSON = nil
         for _ in 0..<1_000 {
             found = try ask("Probe/cancels")
-            if Self.areSame(found, .integer(count)) { return }
+            if found.isSame(as: .integer(count)) { return }
         }
         throw Finding("\(count) of its handlers must be cancelled; cancels answers \(found)")
     }

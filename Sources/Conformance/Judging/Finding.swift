@@ -1,18 +1,18 @@
 /// What a check found: a rule of the protocol that the client broke.
-struct Finding: Error {
+package struct Finding: Error {
     /// What was expected, and what came.
-    var message: String
+    package var message: String
     /// The section of the rule, if it isn't the check's own.
-    var section: Section?
+    package var section: Section?
     /// Whether it is no finding: SIGINT or SIGTERM ends the run.
-    private(set) var isInterruption = false
+    package private(set) var isInterruption = false
 
-    init(_ message: String, in section: Section? = nil) {
+    package init(_ message: String, in section: Section? = nil) {
         self.message = message
         self.section = section
     }
 
-    static var interruption: Finding {
+    package static var interruption: Finding {
         var finding = Finding("interrupted")
         finding.isInterruption = true
         return finding
@@ -20,7 +20,7 @@ struct Finding: Error {
 }
 
 /// Where a rule stands: a section of docs/protocol.md, or docs/session.md.
-enum Section: String, CaseIterable {
+package enum Section: String, CaseIterable {
     case frame = "2"
     case header = "3"
     case kinds = "4"
@@ -32,7 +32,7 @@ enum Section: String, CaseIterable {
     /// The recommendations of docs/session.md.
     case client
 
-    var title: String {
+    package var title: String {
         switch self {
         case .frame: "section 2, frames"
         case .header: "section 3, headers"

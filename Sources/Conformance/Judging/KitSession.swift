@@ -59,20 +59,8 @@ final class KitSession {
 
     /// Sends a frame's bytes, in pieces of this size.
     func send(bytes: [UInt8], pieces: Int = .max) throws(Finding) {
-        let moment = Moment(after: trial.patience)
-        var sent = 0
-        while sent < bytes.count {
-            guard let count = connection.send(bytes[sent..<min(bytes.count, sent + min(pieces, bytes.count))]) else {
-                throw Finding("the client closed the connection while the kit sent", in: .session)
-            }
-            sent += count
-            guard count == 0 else { continue }
-            // A client that is sending itself may not read meanwhile.
-            guard try trial.place.wait(program, connection.descriptor, Int16(POLLIN | POLLOUT), until: moment) else {
-                throw Finding("the client doesn't read")
-            }
-            connection.read()
-        }
+        try connection.sendAll(
+            bytes, pieces: pieces, to: program, in: trial.place, until: Moment(after: trial.patience))
     }
 
     func send(_ header: JSON, _ body: [UInt8] = []) {
@@ -235,24 +223,10 @@ final class KitSession {
     }
 
     func expect(_ found: JSON?, _ wanted: JSON, _ what: String = "the value") throws(Finding) {
-        guard let found, Self.areSame(found, wanted) else {
+        guard let found, found.isSame(as: wanted) else {
             throw Finding("\(what) should be \(shown(wanted)); found \(found.map(shown) ?? "nothing")")
         }
     }
 
     private func shown(_ value: JSON) -> String { ProbeFrame.shown(value.encoded(), []) }
-
-    /// Whether two values are the same to JSON: 1 and 1.0 are, and members may have any order.
-    static func areSame(_ one: JSON, _ other: JSON) -> Bool {
-        switch (one, other) {
-        case (.object(let members), .object(let others)):
-            members.count == others.count
-                && members.allSatisfy { member in other[member.name].map { areSame(member.value, $0) } ?? false }
-        case (.array(let elements), .array(let others)):
-            elements.count == others.count && zip(elements, others).allSatisfy { areSame($0, $1) }
-        case (.integer(let whole), .number(let number)), (.number(let number), .integer(let whole)):
-            Double(whole) == number
-        default: one == other
-        }
-    }
 }

@@ -3,15 +3,15 @@ internal import Glibc
 import StrataCore
 
 /// Where the kit plays the broker: a listening socket in a folder of its own, which is removed at the end.
-final class KitPlace {
+package final class KitPlace {
     /// The socket's path.
-    let path: String
+    package let path: String
     private let folder: String
     private let listener: Int32
     /// SIGINT and SIGTERM arrive here, so that the folder is removed and the program is killed.
     private let signals: Int32
 
-    init() throws(ConformanceError) {
+    package init() throws(ConformanceError) {
         // In /tmp, because a socket's path has at most 107 bytes, and TMPDIR may be long.
         var template = Array("/tmp/strata-c-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw ConformanceError.system("make a folder in /tmp", errno) }
@@ -32,7 +32,7 @@ final class KitPlace {
     }
 
     /// Waits for the next connection of the client; nil if none comes in time.
-    func accept(from program: ProbeProgram, until moment: Moment) throws(Finding) -> ProbeConnection? {
+    package func accept(from program: ProbeProgram, until moment: Moment) throws(Finding) -> ProbeConnection? {
         while true {
             let descriptor = strata_accept(listener)
             if descriptor >= 0 { return ProbeConnection(descriptor) }
@@ -43,7 +43,7 @@ final class KitPlace {
     }
 
     /// Drops connections that nobody has accepted.
-    func dropWaiting() {
+    package func dropWaiting() {
         while case let descriptor = strata_accept(listener), descriptor >= 0 {
             close(descriptor)
         }
@@ -51,7 +51,7 @@ final class KitPlace {
 
     /// Waits until the descriptor is ready or the program has written something or ended.
     /// - Returns: whether that came before the moment.
-    func wait(
+    package func wait(
         _ program: ProbeProgram, _ descriptor: Int32, _ events: Int16, until moment: Moment
     ) throws(Finding) -> Bool {
         var watched = [pollfd(fd: signals, events: Int16(POLLIN), revents: 0)]

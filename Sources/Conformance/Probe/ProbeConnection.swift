@@ -2,10 +2,10 @@ internal import Glibc
 import StrataCore
 
 /// A connection of the client, without blocking.
-final class ProbeConnection {
-    private(set) var descriptor: Int32
+package final class ProbeConnection {
+    package private(set) var descriptor: Int32
     /// Whether the client has closed it.
-    private(set) var isAtEnd = false
+    package private(set) var isAtEnd = false
     private var input: [UInt8] = []
     /// How much of the input has been returned as frames.
     private var taken = 0
@@ -13,11 +13,11 @@ final class ProbeConnection {
     /// The longest frame that is read at all: what `limits.frame` allows, and some more to judge.
     private static let longest = 64 << 20
 
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
+    package init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close() }
 
-    func close() {
+    package func close() {
         guard descriptor >= 0 else { return }
         Glibc.close(descriptor)
         descriptor = -1
@@ -26,13 +26,33 @@ final class ProbeConnection {
 
     /// Sends what has room.
     /// - Returns: how many bytes; nil if the client has closed.
-    func send(_ bytes: ArraySlice<UInt8>) -> Int? {
+    package func send(_ bytes: ArraySlice<UInt8>) -> Int? {
         let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         return count >= 0 ? count : errno == EAGAIN || errno == EINTR ? 0 : nil
     }
 
+    /// Sends all bytes, in pieces of this size. What comes meanwhile is read, because a client that is sending itself
+    /// may not read.
+    package func sendAll(
+        _ bytes: [UInt8], pieces: Int = .max, to program: ProbeProgram, in place: KitPlace, until moment: Moment
+    ) throws(Finding) {
+        var sent = 0
+        while sent < bytes.count {
+            let end = pieces < bytes.count - sent ? sent + pieces : bytes.count
+            guard let count = send(bytes[sent..<end]) else {
+                throw Finding("the client closed the connection while the kit sent", in: .session)
+            }
+            sent += count
+            guard count == 0 else { continue }
+            guard try place.wait(program, descriptor, Int16(POLLIN | POLLOUT), until: moment) else {
+                throw Finding("the client doesn't read")
+            }
+            read()
+        }
+    }
+
     /// Reads what is there.
-    func read() {
+    package func read() {
         guard !isAtEnd else { return }
         withUnsafeTemporaryAllocation(byteCount: 256 << 10, alignment: 16) { space in
             let count = recv(descriptor, space.baseAddress, space.count, 0)
@@ -47,7 +67,7 @@ final class ProbeConnection {
     }
 
     /// Returns the next complete frame; nil if there is none.
-    func nextFrame() throws(Finding) -> ProbeFrame? {
+    package func nextFrame() throws(Finding) -> ProbeFrame? {
         guard input.count - taken >= 8 else { return nil }
         let (length, header) = (number(at: taken), number(at: taken + 4))
         guard length >= 4, header <= length - 4, length <= Self.longest else {

@@ -3,12 +3,12 @@ internal import Glibc
 import StrataCore
 
 /// The program that uses the client, as a process.
-final class ProbeProgram {
-    enum End: Equatable, CustomStringConvertible {
+package final class ProbeProgram {
+    package enum End: Equatable, CustomStringConvertible {
         case exit(Int32)
         case signal(Int32)
 
-        var description: String {
+        package var description: String {
             switch self {
             case .exit(let code): "exit code \(code)"
             case .signal(let signal): "signal \(signal)"
@@ -17,10 +17,10 @@ final class ProbeProgram {
     }
 
     /// How the process ended; nil while it runs.
-    private(set) var end: End?
+    package private(set) var end: End?
     /// What it wrote to standard output, and to standard error: 64 KiB of each at most.
-    private(set) var output: [UInt8] = []
-    private(set) var errors: [UInt8] = []
+    package private(set) var output: [UInt8] = []
+    package private(set) var errors: [UInt8] = []
     private var outputPipe: Int32 = -1
     private var errorPipe: Int32 = -1
     private var lifeline: Int32 = -1
@@ -32,8 +32,11 @@ final class ProbeProgram {
     /// Starts the program as the launcher would.
     /// - Parameters:
     ///   - words: its path, followed by its arguments.
-    ///   - environment: its `STRATA_…` variables, beside the lifeline. The others are the kit's own.
-    init(_ words: [String], _ environment: [String: String]) throws(ConformanceError) {
+    ///   - environment: its `STRATA_…` variables, beside the lifeline, and others that it gets beside the kit's own.
+    ///   - folder: its working folder; nil for the kit's own.
+    package init(
+        _ words: [String], _ environment: [String: String], in folder: String? = nil
+    ) throws(ConformanceError) {
         var pipes: [[Int32]] = []
         for _ in 0..<3 {
             var ends: [Int32] = [-1, -1]
@@ -50,6 +53,7 @@ final class ProbeProgram {
         posix_spawn_file_actions_adddup2(&actions, pipes[0][1], 1)
         posix_spawn_file_actions_adddup2(&actions, pipes[1][1], 2)
         posix_spawn_file_actions_adddup2(&actions, pipes[2][0], 3)
+        if let folder { posix_spawn_file_actions_addchdir_np(&actions, folder) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         var signals = sigset_t()
@@ -60,7 +64,8 @@ final class ProbeProgram {
         var next = environ
         while let entry = next.pointee {
             let text = String(cString: entry)
-            if !text.hasPrefix("STRATA_") { variables.append(text) }
+            let name = String(text.prefix { $0 != "=" })
+            if !name.hasPrefix("STRATA_"), environment[name] == nil { variables.append(text) }
             next += 1
         }
         let arguments = words.map { strdup($0) } + [nil]
@@ -86,10 +91,10 @@ final class ProbeProgram {
     }
 
     /// What to wait for: its output, and its end.
-    var descriptors: [Int32] { [outputPipe, errorPipe, end == nil ? process : -1].filter { $0 >= 0 } }
+    package var descriptors: [Int32] { [outputPipe, errorPipe, end == nil ? process : -1].filter { $0 >= 0 } }
 
     /// Reads what the program has written, and notes its end.
-    func readOutput() {
+    package func readOutput() {
         Self.read(&outputPipe, into: &output)
         Self.read(&errorPipe, into: &errors)
         noteEnd()
@@ -114,24 +119,24 @@ final class ProbeProgram {
     }
 
     /// Waits until the process has ended and its output is read; returns nil if it goes on.
-    func waitForEnd(in place: KitPlace, until moment: Moment) throws(Finding) -> End? {
+    package func waitForEnd(in place: KitPlace, until moment: Moment) throws(Finding) -> End? {
         while !descriptors.isEmpty {
             guard try place.wait(self, -1, 0, until: moment) else { break }
         }
         return end
     }
 
-    func send(signal: Int32) {
+    package func send(signal: Int32) {
         if end == nil { Glibc.kill(pid, signal) }
     }
 
     /// Ends the lifeline, as the launcher's end does.
-    func endLifeline() {
+    package func endLifeline() {
         if lifeline >= 0 { close(lifeline) }
         lifeline = -1
     }
 
-    func kill() {
+    package func kill() {
         guard end == nil else { return }
         Glibc.kill(pid, SIGKILL)
         var status: Int32 = 0

@@ -73,6 +73,10 @@ extension BusSnapshot {
                 MetricValue($0.queued)
             },
             each(
+                "strata_module_quarantined_actions", .gauge,
+                "A module's actions that are refused because they killed it."
+            ) { MetricValue(Int64($0.quarantined.count)) },
+            each(
                 "strata_module_memory_bytes", .gauge, unit: "bytes",
                 "A module's own resident memory, anonymous and shared, if its process is on this machine."
             ) { $0.memory.map { MetricValue($0) } },

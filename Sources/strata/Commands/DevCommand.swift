@@ -19,6 +19,7 @@ struct DevCommand: ParsableCommand {
             EXAMPLE
               strata dev                       runs ./strata.yaml
               strata dev app.yaml --web        shows it in a browser, too
+              strata dev --node berlin         runs one node of an app with several
 
             All folders of the manifest and of the package are watched, but hidden ones, \
             __pycache__ and node_modules. Exit codes are those of strata up.
@@ -28,6 +29,7 @@ struct DevCommand: ParsableCommand {
     var manifest = "strata.yaml"
 
     @OptionGroup var app: AppOptions
+    @OptionGroup var node: NodeOption
 
     func run() throws {
         let configuration = app.configuration
@@ -38,6 +40,7 @@ struct DevCommand: ParsableCommand {
         }
         settings.socket = app.socket
         settings.options = app.options
+        settings.node = node.choice
         if let spans = app.spans { settings.arguments += ["--spans", spans] }
         if app.web { settings.arguments.append("--web") }
         var code: Int32 = 0

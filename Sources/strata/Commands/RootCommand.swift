@@ -41,6 +41,7 @@ struct RootCommand: ParsableCommand {
                 subcommands: [
                     ProcessStatus.self, Top.self, Nodes.self, NodeCommand.self, Levels.self, Routes.self, Logs.self,
                     MonitorCommand.self,
+                    RecordCommand.self, ReplayCommand.self,
                     Timeline.self, TraceCommand.self,
                     Metrics.self, Web.self,
                 ]),

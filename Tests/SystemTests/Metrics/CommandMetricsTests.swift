@@ -6,7 +6,8 @@ import Testing
 struct CommandMetricsTests {
     static let modules = """
         {"modules":[{"name":"Storage","level":"basic","priority":10,"state":"ready","pid":1,"since":1500,\
-        "restarts":2,"open":3,"waiting":4,"queued":5,"start":"eager"},\
+        "restarts":2,"open":3,"waiting":4,"queued":5,"start":"eager",\
+        "setAside":[{"action":"Storage/a","deaths":3,"until":9},{"action":"Storage/b","deaths":3,"until":9}]},\
         {"name":"Export","level":"topout","priority":0,"state":"absent","pid":null,"since":null,"restarts":0,\
         "open":0,"waiting":0,"queued":0,"start":"on-demand"}]}
         """
@@ -37,6 +38,8 @@ struct CommandMetricsTests {
         #expect(text.value("strata_module_open_requests", ["module": "Storage"]) == 3)
         #expect(text.value("strata_module_waiting_requests", ["module": "Storage"]) == 4)
         #expect(text.value("strata_module_queued_bytes", ["module": "Storage"]) == 5)
+        #expect(text.value("strata_module_quarantined_actions", ["module": "Storage"]) == 2)
+        #expect(text.value("strata_module_quarantined_actions", ["module": "Export"]) == 0)
         // Process 1 exists on each machine.
         #expect(try #require(text.value("strata_module_memory_bytes", ["module": "Storage"])) > 0)
         #expect(try #require(text.value("strata_broker_memory_bytes")) > 0)

@@ -45,7 +45,7 @@ struct DevCommandTests {
             mode: 0o600)
     }
 
-    private func start() throws { try app.start("dev", path: "\(app.folder):/usr/bin:/bin") }
+    private func start(_ more: String...) throws { try app.start("dev", more, path: "\(app.folder):/usr/bin:/bin") }
 
     private func readyCount(_ module: String) -> Int {
         app.lines.count { $0.hasPrefix("\(module) ") && $0.contains("ready after") }
@@ -102,6 +102,24 @@ struct DevCommandTests {
         try write("A", "second")
         try app.until { app.said("all 2 modules are ready") }
         #expect(app.said("A      | version second"))
+        try end()
+    }
+
+    @Test(.promise("M.159")) func oneNodeOfAnAppWithSeveralIsRun() throws {
+        defer { app.cleanUp() }
+        try start("--node", "rome")
+        try app.until { app.said("all 2 modules are ready") || app.said("dev      the app starts when this is mended") }
+        #expect(app.lines.contains { $0.contains("has no nodes") }, "\(app.lines)")
+        let nodes = "nodes: {rome: , oslo: }\nfederation: {servers: [tls://n1.example]}\n"
+        try app.write(
+            "strata.yaml",
+            Self.manifest.replacing("run: [A]", with: "node: rome, run: [A]").replacing(
+                "run: [B]", with: "node: oslo, run: [B]") + nodes, mode: 0o600)
+        try app.until { app.said("A        ready after") || app.said("A      ready after") }
+        #expect(app.said("devtest@rome on"), "\(app.lines)")
+        try write("A", "second")
+        try app.until { app.said("A      | version second") }
+        #expect(!app.lines.contains { $0.hasPrefix("B ") }, "\(app.lines)")
         try end()
     }
 

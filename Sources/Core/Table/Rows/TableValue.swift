@@ -89,6 +89,6 @@ struct TableValue {
 }
 
 extension JSON {
-    static func strings(_ strings: [String]) -> JSON { .array(strings.map(JSON.string)) }
+    public static func strings(_ strings: [String]) -> JSON { .array(strings.map(JSON.string)) }
     static func count(_ count: some BinaryInteger) -> JSON { .integer(Int64(clamping: count)) }
 }

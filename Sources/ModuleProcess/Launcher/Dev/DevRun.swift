@@ -15,6 +15,8 @@ public final class DevRun {
         public var socket: String?
         /// The launch options, each as `KEY=VALUE`.
         public var options: [String] = []
+        /// The node that this machine is.
+        public var node = NodeChoice()
         /// Further arguments of the app's `strata up`.
         public var arguments: [String] = []
         /// The folder of the manifest's package, and the command that builds it; nil if it has none.
@@ -183,7 +185,8 @@ public final class DevRun {
     private func read() {
         do throws(LaunchError) {
             let manifest = try AppRun.manifest(
-                settings.manifest, options: settings.options, environment: settings.environment)
+                settings.manifest, node: settings.node, options: settings.options,
+                environment: settings.environment)
             package = settings.package(manifest)
             files = DevFiles(manifest)
             console.align(to: manifest.here.map(\.row.name))
@@ -248,7 +251,7 @@ public final class DevRun {
         _ = takePrograms()
         var words = ["\(Programs.folder)/strata", "up", settings.manifest]
         if let socket = settings.socket { words += ["--socket", socket] }
-        words += settings.arguments
+        words += settings.node.arguments + settings.arguments
         if !settings.options.isEmpty { words += ["--"] + settings.options }
         var command = LocalProcess.command(words, environment: settings.environment.map { "\($0.key)=\($0.value)" })
         command.ownSession = false

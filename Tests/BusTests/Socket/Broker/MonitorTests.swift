@@ -43,7 +43,7 @@ struct MonitorTests {
             let told = try tool.notes(of: id)
             let expected: [JSON] = [
                 ["kind": "call", "from": "Bee", "to": "Test/act", "callee": "Ant", "bytes": 7],
-                ["kind": "reply", "from": "Ant", "to": "Bee", "bytes": 1],
+                ["kind": "reply", "from": "Ant", "to": "Bee", "more": true, "bytes": 1],
                 ["kind": "error", "from": "Ant", "to": "Bee", "code": "Ant.tired", "bytes": 3],
             ]
             #expect(told.count == expected.count)
@@ -153,11 +153,15 @@ struct MonitorTests {
             let report = try cats[0].report("up", to: "Ant")
             try ant.reply(to: try ant.expectNotice("up"))
             try cats[0].expectReply(to: report)
+            let told = try tool.notes(of: id)
             #expect(
-                try lines(tool, id) == [
+                line(told) == [
                     "broadcast Ant →  down", "notice Ant → Cat down", "notice Ant → Cat2 down", "reply bus → Ant",
                     "report Cat → Ant up", "notice Cat → Ant up", "reply Ant → bus", "reply bus → Cat",
                 ])
+            #expect(
+                told.map { $0["via"]?.string } == [nil, "broadcast", "broadcast", nil, nil, "report", nil, nil])
+            #expect(told.allSatisfy { $0["more"] == nil })
         }
     }
 

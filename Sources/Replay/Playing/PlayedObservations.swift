@@ -1,0 +1,38 @@
+import StrataCore
+
+/// The observations of the played module, and which of them gets a notice.
+struct PlayedObservations {
+    private struct Observation {
+        let number: Int64
+        let name: String
+        let object: String?
+        var noticed = 0
+    }
+
+    private var all: [Observation] = []
+    private var last: Int64 = 0
+
+    /// Adds observations, each a name or an object with one.
+    /// - Returns: their numbers.
+    mutating func add(_ observations: [JSON]) -> [JSON] {
+        observations.map { observation in
+            last += 1
+            all.append(
+                Observation(
+                    number: last, name: observation.string ?? observation["name"]?.string ?? "",
+                    object: observation["object"]?.string))
+            return .integer(last)
+        }
+    }
+
+    mutating func remove(_ numbers: [Int64]) { all.removeAll { numbers.contains($0.number) } }
+
+    /// Returns the observation that gets a notice; nil if none fits. Several that fit get it in turn, as each had its
+    /// own in the recording.
+    mutating func take(_ name: String, _ object: String?) -> Int64? {
+        let fitting = all.indices.filter { all[$0].name == name && (all[$0].object == nil || all[$0].object == object) }
+        guard let index = fitting.min(by: { all[$0].noticed < all[$1].noticed }) else { return nil }
+        all[index].noticed += 1
+        return all[index].number
+    }
+}
