@@ -3,7 +3,7 @@ import StrataManifest
 import StrataTesting
 import Testing
 
-/// A folder with a manifest and the files beside it.
+/// A folder with a manifest and the files beside it. The schema must take each manifest that the reader takes.
 struct ManifestFiles {
     let folder: TemporaryFolder
 
@@ -24,8 +24,10 @@ struct ManifestFiles {
     var readsSecrets = true
 
     func load() throws(ManifestErrors) -> Manifest {
-        try Manifest.load(
+        let manifest = try Manifest.load(
             path: "\(folder.path)/strata.yaml", environment: environment, readsSecrets: readsSecrets)
+        SchemaJudge.expectFit(manifest)
+        return manifest
     }
 
     var rows: [String] { get throws { try load().table.modules.map(\.name) } }

@@ -2,7 +2,7 @@ import Glibc
 import StrataManifest
 import Testing
 
-/// Manifests in files that are removed after the test.
+/// Manifests in files that are removed after the test. The schema must take each that the reader takes.
 enum TemporaryManifest {
     static func load(_ bytes: [UInt8], environment: [String: String] = [:]) throws -> Manifest {
         var template = Array("/tmp/strata-test-XXXXXX".utf8CString)
@@ -16,7 +16,9 @@ enum TemporaryManifest {
         let file = try #require(fopen(path, "w"))
         #expect(fwrite(bytes, 1, bytes.count, file) == bytes.count)
         fclose(file)
-        return try Manifest.load(path: path, environment: environment)
+        let manifest = try Manifest.load(path: path, environment: environment)
+        SchemaJudge.expectFit(manifest)
+        return manifest
     }
 
     /// Returns the errors without the file's name: `:12: key: message`.

@@ -60,10 +60,12 @@ public struct Manifest: Sendable, Equatable {
     }
 
     /// Reads and checks a manifest whose files are about to change.
-    /// - Parameter unwritten: The new contents by path.
+    /// - Parameters:
+    ///   - unwritten: The new contents by path.
+    ///   - shapes: The keys that it may have.
     static func load(
         path: String, environment: [String: String], readsSecrets: Bool = false, node: String? = nil,
-        unwritten: [String: [UInt8]]
+        unwritten: [String: [UInt8]], shapes: ManifestShapes = .all
     ) throws(ManifestErrors) -> Manifest {
         func whole(_ message: String, _ line: Int? = nil, _ column: Int? = nil) -> ManifestErrors {
             ManifestErrors([ManifestError(file: path, line: line, column: column, key: "", message: message)])
@@ -79,7 +81,7 @@ public struct Manifest: Sendable, Equatable {
             throw whole(error.message, error.line, error.column)
         }
         guard let root else { throw whole("expected a mapping with app and modules; found an empty file") }
-        let reader = ManifestReader(file: path, folder: folder)
+        let reader = ManifestReader(file: path, folder: folder, shapes: shapes)
         let tree = reader.included(into: root, &size)
         reader.readSettingFiles(&size)
         // Without the rows of a file that can't be read, further errors would mislead.

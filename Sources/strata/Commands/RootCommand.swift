@@ -30,7 +30,7 @@ struct RootCommand: ParsableCommand {
                 subcommands: [
                     New.self, Up.self, DevCommand.self, TestCommand.self, PackageCommand.self, BrokerCommand.self,
                     Launch.self,
-                    CheckCommand.self,
+                    CheckCommand.self, SchemaCommand.self,
                     SettingsCommand.self,
                     Why.self,
                     Graph.self, Reload.self, Down.self,

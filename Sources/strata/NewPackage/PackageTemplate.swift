@@ -1,3 +1,5 @@
+import StrataManifest
+
 /// The files of a package that `strata new` makes. The text of its Swift sources is in
 /// `PackageTemplate+Sources.swift`.
 struct PackageTemplate {
@@ -14,6 +16,7 @@ struct PackageTemplate {
         return [
             NewFile(path: "Package.swift", text: package),
             NewFile(path: "strata.yaml", text: manifest),
+            Self.schema,
             NewFile(path: "README.md", text: readme),
             NewFile(path: "Sources/\(provider)Interface/\(provider).swift", text: contract),
             NewFile(path: "Sources/\(provider)/\(provider)Module.swift", text: providerModule),
@@ -77,6 +80,7 @@ struct PackageTemplate {
     static func manifest(_ names: PackageNames, provider: String, caller: String) -> String {
         let prefix = names.provider.lowercased()
         return """
+            \(ManifestSchema.modeline)
             # `strata check` checks this file, `strata up` runs it.
             app: \(names.app)
             schemes: [\(names.app)]
@@ -99,6 +103,9 @@ struct PackageTemplate {
             """
     }
 
+    /// The schema that the manifest's first line names, for editors.
+    static let schema = NewFile(path: ManifestSchema.file, text: ManifestSchema().text)
+
     private var readme: String {
         """
         # \(names.app)
@@ -119,6 +126,7 @@ struct PackageTemplate {
         | where | what |
         |---|---|
         | strata.yaml | the modules, their levels, and what each may do |
+        | \(ManifestSchema.file) | what strata.yaml may say, for editors |
         | Sources/\(names.provider)Interface | the contract, which both modules import |
         | Sources/\(names.provider), Sources/\(names.caller) | the modules |
         | Tests | tests of each module as a process on its own bus: `swift test` |

@@ -1,3 +1,5 @@
+import StrataManifest
+
 /// The files of an app in Python that `strata new --python` makes.
 struct PythonTemplate {
     let names: PackageNames
@@ -7,6 +9,7 @@ struct PythonTemplate {
     var files: [NewFile] {
         [
             NewFile(path: "strata.yaml", text: manifest),
+            PackageTemplate.schema,
             NewFile(path: "README.md", text: readme),
             NewFile(path: "\(provider).py", text: providerModule, isProgram: true),
             NewFile(path: "\(caller).py", text: callerModule, isProgram: true),
@@ -149,6 +152,7 @@ struct PythonTemplate {
         | where | what |
         |---|---|
         | strata.yaml | the modules, their levels, and what each may do |
+        | \(ManifestSchema.file) | what strata.yaml may say, for editors |
         | \(provider).py, \(caller).py | the modules |
         | test_\(provider).py | tests: `strata test strata.yaml --play \(names.caller) -- python3 -m unittest` |
         | strata_bus.py | strata's client for Python, a copy |

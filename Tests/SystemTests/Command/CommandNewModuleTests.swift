@@ -181,7 +181,8 @@ struct CommandNewModuleTests {
         #expect(run.status == 0, "\(run.error)")
         #expect(
             Set(try files().keys) == [
-                "strata.yaml", "README.md", "stock.py", "front.py", "test_stock.py", "strata_bus.py", ".gitignore",
+                "strata.yaml", "strata.schema.json", "README.md", "stock.py", "front.py", "test_stock.py",
+                "strata_bus.py", ".gitignore",
             ])
         let check = try await CommandRun.of(["check", "\(app)/strata.yaml"], environment: Self.environment)
         #expect(check.status == 0, "\(check.error)")

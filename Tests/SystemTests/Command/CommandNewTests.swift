@@ -20,8 +20,9 @@ struct CommandNewTests {
         let files = try JSON(parsing: Array(run.output.utf8))["files"]?.array?.compactMap(\.string) ?? []
         #expect(
             files == [
-                "Package.swift", "strata.yaml", "README.md", "Sources/StockInterface/Stock.swift",
-                "Sources/Stock/StockModule.swift", "Sources/Front/FrontModule.swift",
+                "Package.swift", "strata.yaml", "strata.schema.json", "README.md",
+                "Sources/StockInterface/Stock.swift", "Sources/Stock/StockModule.swift",
+                "Sources/Front/FrontModule.swift",
                 "Tests/StockTests/StockTests.swift", ".gitignore", ".swift-format",
             ])
         for file in files { #expect(try !text("a b/\(file)").isEmpty) }
@@ -32,6 +33,18 @@ struct CommandNewTests {
         _ = try await new("shop", "--path", "\(folder.path)/shop")
         let check = try await CommandRun.of(["check", "--static", "\(folder.path)/shop/strata.yaml"])
         #expect(check.status == 0, "\(check.error)")
+    }
+
+    @Test(.promise("M.165"), arguments: [[], ["--python"]])
+    func theManifestNamesItsSchemaForEditors(words: [String]) async throws {
+        let run = try await CommandRun.of(
+            ["new", "shop", "--path", "\(folder.path)/shop"] + words,
+            environment: ["PATH": "/usr/local/bin:/usr/bin:/bin"])
+        #expect(run.status == 0, "\(run.error)")
+        #expect(try text("shop/strata.yaml").hasPrefix("# yaml-language-server: $schema=strata.schema.json\n"))
+        let schema = try await CommandRun.of(["schema"]).output
+        let isSame = try text("shop/strata.schema.json") == schema
+        #expect(isSame && !schema.isEmpty)
     }
 
     @Test func itDependsOnTheStrataThatWasBuiltOrNamed() async throws {

@@ -3,6 +3,8 @@ import StrataCore
 /// A key of the manifest's `limits`. The table in docs/manifest.md is made of these keys.
 package struct LimitKey {
     let name: String
+    /// What it limits, in one sentence.
+    let meaning: String
     /// Whether it is a size in bytes; else a number.
     let isSize: Bool
     /// The range in which the broker can keep its promises.
@@ -12,28 +14,44 @@ package struct LimitKey {
     /// All keys, in the order in which hello sends the limits.
     package static var all: [LimitKey] {
         [
-            size("frame", \.frameSize, 1 << 10...1 << 30), size("header", \.headerSize, 1 << 10...1 << 20),
-            count("calls", \.calls), size("queue", \.queue), count("waiting", \.waiting),
-            count("observations", \.observations), count("interfaces", \.interfaces), count("urls", \.urls),
-            count("instances", \.instances),
+            size("frame", "The bytes of one frame.", \.frameSize, 1 << 10...1 << 30),
+            size("header", "The bytes of a frame's header, at most frame - 4.", \.headerSize, 1 << 10...1 << 20),
+            count("calls", "The open requests of one connection.", \.calls),
+            size("queue", "The unsent bytes that are queued for one connection.", \.queue),
+            count("waiting", "The requests that wait for one module while it starts.", \.waiting),
+            count("observations", "The observations of one connection.", \.observations),
+            count("interfaces", "The interfaces of one connection.", \.interfaces),
+            count("urls", "The URL patterns of one connection.", \.urls),
+            count("instances", "The instances of one connection.", \.instances),
             // The last 16 connection slots are reserved for operators and the launcher.
-            count("connections", \.connections, from: 17), count("unregistered", \.unregistered), size("held", \.held),
-            size("adapted", \.adapted), size("total", \.total),
+            count("connections", "All connections.", \.connections, from: 17),
+            count("unregistered", "The connections that have not said hello.", \.unregistered),
+            size("held", "The bytes of one sender that wait for a module or for the authorizer.", \.held),
+            size("adapted", "The bytes of a body in which an adapter renames members.", \.adapted),
+            size("total", "The bytes that wait for all connections together.", \.total),
             // A message about a chain, and the end of one, takes work for each of its requests.
-            count("depth", \.depth, to: 1_000),
+            count("depth", "The requests in a chain, each made for the one before.", \.depth, to: 1_000),
         ]
     }
 
     private static func size(
-        _ name: String, _ limit: WritableKeyPath<AppTable.Limits, Int>, _ range: ClosedRange<Int> = 1...1 << 40
+        _ name: String, _ meaning: String, _ limit: WritableKeyPath<AppTable.Limits, Int>,
+        _ range: ClosedRange<Int> = 1...1 << 40
     ) -> LimitKey {
-        LimitKey(name: name, isSize: true, range: range, limit: limit)
+        LimitKey(name: name, meaning: meaning, isSize: true, range: range, limit: limit)
     }
 
     private static func count(
-        _ name: String, _ limit: WritableKeyPath<AppTable.Limits, Int>, from least: Int = 1, to most: Int = 1_000_000
+        _ name: String, _ meaning: String, _ limit: WritableKeyPath<AppTable.Limits, Int>, from least: Int = 1,
+        to most: Int = 1_000_000
     ) -> LimitKey {
-        LimitKey(name: name, isSize: false, range: least...most, limit: limit)
+        LimitKey(name: name, meaning: meaning, isSize: false, range: least...most, limit: limit)
+    }
+
+    /// The value that stands for a missing key.
+    var standard: JSON {
+        let value = AppTable.Limits()[keyPath: limit]
+        return isSize ? .string(text(value)) : .integer(Int64(value))
     }
 
     /// The key's row in the table of docs/manifest.md: name, default and range.
@@ -43,10 +61,7 @@ package struct LimitKey {
 
     /// Returns a value as a manifest would have it.
     private func text(_ value: Int) -> String {
-        guard isSize, value > 1 else { return "\(value)" }
-        let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)]
-        let (unit, size) = units.first { value % $0.1 == 0 } ?? ("B", 1)
-        return "\(value / size)\(unit)"
+        isSize ? Quantities.text(size: value) : "\(value)"
     }
 }
 

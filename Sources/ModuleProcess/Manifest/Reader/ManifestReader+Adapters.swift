@@ -12,7 +12,7 @@ extension ManifestReader {
             if !names.insert(name).inserted {
                 fail(key: entry, "expected each adapter once; \(name) is defined already")
             }
-            let members = members(entry.value, ["to", "actions", "notices"])
+            let members = members(entry.value, .adapter)
             if members["to"] == nil { fail(key: entry, "expected the key to, an interface; found none") }
             let to = interface(members["to"])
             var adapter = AppTable.Adapter(name: name, to: to ?? "")
@@ -29,7 +29,7 @@ extension ManifestReader {
             expected(Self.actionRule, key: entry)
             return nil
         }
-        let members = members(entry.value, ["to", "params", "result"])
+        let members = members(entry.value, .adaptedAction)
         // An action that only renames members keeps its own name.
         let to = members["to"].map { text($0, Self.actionRule, where: Name.isAction) } ?? entry.key
         var action = AppTable.AdaptedAction(name: entry.key, to: to ?? entry.key)

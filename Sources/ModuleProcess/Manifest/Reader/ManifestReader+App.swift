@@ -4,13 +4,8 @@ extension ManifestReader {
     /// Reads the whole manifest. Levels, the group and the nodes come first, because rows
     /// refer to them.
     func app(_ root: Field, environment: [String: String]) {
-        let keys = [
-            "app", "env", "schemes", "levels", "settings", "launchOptions", "calls", "authorizer", "guests",
-            "operators", "openableBy", "group", "limits", "startup", "hello", "assembly", "modules", "include",
-            "adapters", "contracts", "nodes", "federation",
-        ]
         guard case .mapping = root.node.content else { return expected("a mapping with app and modules", root) }
-        let members = members(root, keys)
+        let members = members(root, .app)
         let name = text(members["app"], "1 to 32 of a-z, 0-9 and -", where: Name.isApp)
         if let name { table.app = name }
         if members["app"] == nil {
@@ -23,10 +18,8 @@ extension ManifestReader {
         levels(members["levels"])
         settings(members["settings"])
         if let field = members["launchOptions"], let json = json(field) { table.launchOptions = json }
-        if let calls = choice(members["calls"], [AppTable.CallPolicy.any, .layered, .declared]) { table.calls = calls }
-        if let contracts = choice(members["contracts"], [AppTable.Contracts.off, .enforced]) {
-            table.contracts = contracts
-        }
+        if let calls = choice(members["calls"], ManifestRules.calls) { table.calls = calls }
+        if let contracts = choice(members["contracts"], ManifestRules.contracts) { table.contracts = contracts }
         guests(members["guests"])
         group(members["group"])
         operators(members["operators"], group: members["group"])
@@ -87,11 +80,11 @@ extension ManifestReader {
 
     private func guests(_ field: Field?) {
         guard let field else { return }
-        let members = members(field, ["level", "most", "users", "names"])
+        let members = members(field, .guests)
         for key in ["level", "most"] where members[key] == nil {
             fail(field, "expected level and most; \(key) is missing")
         }
-        if let rank = level(members["level"]), let most = integer(members["most"], 1...1_000_000) {
+        if let rank = level(members["level"]), let most = integer(members["most"], ManifestRules.guests) {
             var guests = AppTable.Guests(rank: rank, most: most)
             users(members["users"], &guests)
             names(members["names"], &guests)
@@ -147,7 +140,7 @@ extension ManifestReader {
     /// Reads who may open public URLs from other apps.
     private func openableBy(_ field: Field?) {
         guard let field else { return }
-        let members = members(field, ["users", "level"])
+        let members = members(field, .openableBy)
         for key in ["users", "level"] where members[key] == nil {
             fail(field, "expected users and level; \(key) is missing")
         }
@@ -212,7 +205,7 @@ extension ManifestReader {
     /// Reads the app's limits.
     func limits(_ field: Field?) {
         guard let field else { return }
-        let members = members(field, LimitKey.all.map(\.name))
+        let members = members(field, .limits)
         for key in LimitKey.all {
             let value = key.isSize ? size(members[key.name], key.range) : integer(members[key.name], key.range)
             if let value { table.limits[keyPath: key.limit] = value }

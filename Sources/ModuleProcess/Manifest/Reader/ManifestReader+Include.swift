@@ -3,8 +3,6 @@ import StrataCore
 
 /// `include`: rows that stand in files of their own.
 extension ManifestReader {
-    private static let mostPatterns = 16
-
     /// Returns the manifest's tree with the rows of the included files after its own. A file that
     /// can't be read is an error.
     func included(into root: YAMLNode, _ size: inout ManifestSize) -> YAMLNode {
@@ -50,8 +48,8 @@ extension ManifestReader {
     private func includedPaths(_ field: Field) -> [String] {
         var patterns = [field]
         if case .sequence = field.node.content { patterns = elements(field) }
-        if patterns.count > Self.mostPatterns {
-            fail(field, "expected at most \(Self.mostPatterns) paths; found \(patterns.count)")
+        if !ManifestRules.includes.contains(patterns.count) {
+            fail(field, "expected at most \(ManifestRules.includes.upperBound) paths; found \(patterns.count)")
             return []
         }
         var paths: [String] = []

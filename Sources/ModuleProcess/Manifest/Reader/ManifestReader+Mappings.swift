@@ -29,8 +29,9 @@ extension ManifestReader {
         return result
     }
 
-    /// Returns the values of a mapping that may have only the given keys.
-    func members(_ field: Field?, _ keys: [String]) -> [String: Field] {
+    /// Returns the values of a mapping that may have only the keys of its shape.
+    func members(_ field: Field?, _ shape: ManifestShape.Name) -> [String: Field] {
+        let keys = shapes[shape].names
         var result: [String: Field] = [:]
         for entry in entries(field) {
             if keys.contains(entry.key) {
@@ -102,7 +103,7 @@ extension ManifestReader {
     /// Reads where a URL leads: `Interface/action`, or a mapping with `to` and `public`.
     private func target(_ field: Field, of row: AppTable.Row) -> (to: String?, isPublic: Bool) {
         guard case .mapping = field.node.content else { return (action(field, of: row), false) }
-        let members = members(field, ["to", "public"])
+        let members = members(field, .urlTarget)
         guard let to = members["to"] else {
             fail(field, "expected the key to, an Interface/action; found none")
             return (nil, false)

@@ -8,7 +8,7 @@ extension ManifestReader {
             var row = AppTable.Row(name: entry.key)
             var process = ModuleProcess(name: entry.key, folder: folder)
             // A row may be empty.
-            let members = entry.value.node.isNull ? [:] : members(entry.value, Self.rowKeys)
+            let members = entry.value.node.isNull ? [:] : members(entry.value, .row)
             self.process(members, &process, &row, group: group)
             self.row(members, &row)
             row.placement = placement(members["node"], of: entry)
@@ -16,12 +16,6 @@ extension ManifestReader {
             processes.append(process)
         }
     }
-
-    private static let rowKeys = [
-        "level", "priority", "run", "folder", "env", "keepEnv", "replace", "user", "start", "idle", "restart",
-        "backoff", "stop", "ping", "limits", "provides", "requires", "urls", "observes", "broadcasts", "reports",
-        "emits", "manages", "wakes", "trusted", "required", "opens", "contracts", "settings", "secrets", "node",
-    ]
 
     private func row(_ members: [String: Field], _ row: inout AppTable.Row) {
         if let rank = level(members["level"]) { row.rank = rank }
@@ -46,7 +40,7 @@ extension ManifestReader {
             fail(wakes, "expected start: on-demand beside wakes; found start: \(row.start.rawValue)")
         }
         row.requires = required(members["requires"])
-        row.contracts = choice(members["contracts"], [AppTable.Contracts.off])
+        row.contracts = choice(members["contracts"], ManifestRules.rowContracts)
         row.urls = urls(members["urls"], of: row)
         row.observes = elements(members["observes"]).compactMap(observed)
         row.broadcasts = notifications(members["broadcasts"])
@@ -100,7 +94,7 @@ extension ManifestReader {
             row.ping = time(field, atLeast: 1)
             return
         }
-        let members = members(field, ["every", "restart"])
+        let members = members(field, .ping)
         if members["every"] == nil { fail(field, "expected the key every, a time; found none") }
         row.ping = time(members["every"], atLeast: 1)
         if let restarts = bool(members["restart"]) { row.pingRestarts = restarts }
@@ -111,11 +105,11 @@ extension ManifestReader {
         guard case .mapping = field.node.content else {
             return notification(field).map { AppTable.Observed(name: $0) }
         }
-        let members = members(field, ["name", "object", "keep"])
+        let members = members(field, .observation)
         if members["name"] == nil { fail(field, "expected the key name; found none") }
         guard let name = notification(members["name"]) else { return nil }
         var observed = AppTable.Observed(name: name, object: text(members["object"]))
-        if let keep = choice(members["keep"], [AppTable.Keep.all, .latest]) { observed.keep = keep }
+        if let keep = choice(members["keep"], ManifestRules.keep) { observed.keep = keep }
         return observed
     }
 }

@@ -11,12 +11,12 @@ extension ManifestReader {
         let entries = entries(field, like: "{berlin: {operates: true}, tokyo: }")
         for entry in entries {
             if !Name.isNode(entry.key) { expected(Self.nodeRule, key: entry) }
-            let members = entry.value.node.isNull ? [:] : members(entry.value, ["operates", "key", "ca"])
+            let members = entry.value.node.isNull ? [:] : members(entry.value, .node)
             table.nodes.append(.init(entry.key, operates: bool(members["operates"]) ?? false))
             federation.ownFiles[entry.key] = files(members)
         }
-        if case .mapping = field.node.content, !(1...AppTable.Node.most).contains(entries.count) {
-            fail(field, "expected 1 to \(AppTable.Node.most) nodes; found \(entries.count)")
+        if case .mapping = field.node.content, !ManifestRules.nodes.contains(entries.count) {
+            fail(field, "expected 1 to \(ManifestRules.nodes.upperBound) nodes; found \(entries.count)")
         }
         self.federation = federation
         table.join = federation.join
@@ -54,14 +54,13 @@ extension ManifestReader {
     /// Reads how the nodes reach each other.
     func federation(_ field: Field?, group: Field?) {
         guard let field else { return }
-        let members = members(
-            field, ["servers", "key", "ca", "window", "lost", "join", "unguarded", "user"])
+        let members = members(field, .federation)
         guard var federation else {
             return fail(field, "expected the key nodes beside federation; found none")
         }
         federation.servers = servers(members["servers"])
         federation.files = files(members)
-        if let window = size(members["window"], 64 << 10...32 << 20) { federation.window = window }
+        if let window = size(members["window"], ManifestRules.window) { federation.window = window }
         if let lost = time(members["lost"], 2_000...60_000, "2s to 60s") { federation.lost = lost }
         if let join = time(members["join"], 0...600_000, "0s to 10m") { federation.join = join }
         if let unguarded = bool(members["unguarded"]) { federation.unguarded = unguarded }
@@ -84,9 +83,6 @@ extension ManifestReader {
 
     // MARK: servers
 
-    /// The most servers of an app.
-    private static let mostServers = 16
-
     private func servers(_ field: Field?) -> [String] {
         guard let field else { return [] }
         let servers = elements(field).compactMap { element -> (name: String, field: Field)? in
@@ -97,8 +93,8 @@ extension ManifestReader {
             }
             return (text, element)
         }
-        if case .sequence(let nodes) = field.node.content, !(1...Self.mostServers).contains(nodes.count) {
-            fail(field, "expected 1 to \(Self.mostServers) servers; found \(nodes.count)")
+        if case .sequence(let nodes) = field.node.content, !ManifestRules.servers.contains(nodes.count) {
+            fail(field, "expected 1 to \(ManifestRules.servers.upperBound) servers; found \(nodes.count)")
         }
         return unique(servers).map(\.name)
     }

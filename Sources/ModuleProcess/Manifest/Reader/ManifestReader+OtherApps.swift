@@ -27,7 +27,7 @@ extension ManifestReader {
 
     /// Reads `{app: NAME, user: NAME}` or `{socket: PATH, user: NAME}`.
     private func otherApp(_ field: Field) -> OtherApp? {
-        let members = members(field, ["app", "socket", "user"])
+        let members = members(field, .otherApp)
         let user = user(members["user"])
         if members["user"] != nil, user == nil { return nil }
         switch (members["app"], members["socket"]) {

@@ -17,20 +17,16 @@ extension ManifestReader {
             if group == nil { fail(field, "expected the key group in the manifest beside a row's user; found none") }
         }
         process.start = members["run"] == nil ? .manual : .eager
-        if let start = choice(members["start"], [AppTable.Start.eager, .async, .onDemand, .manual]) {
-            process.start = start
-        }
-        if let restart = choice(members["restart"], [AppTable.Restart.always, .onFailure, .never]) {
-            process.restart = restart
-        }
-        if let replace = choice(members["replace"], [AppTable.Replace.wait, .overlap]) { process.replace = replace }
+        if let start = choice(members["start"], ManifestRules.start) { process.start = start }
+        if let restart = choice(members["restart"], ManifestRules.restart) { process.restart = restart }
+        if let replace = choice(members["replace"], ManifestRules.replace) { process.replace = replace }
         if let time = time(members["stop"]) { process.stop = time }
         process.idle = time(members["idle"], atLeast: 1)
         backoff(members["backoff"], &process.backoff)
-        let limits = self.members(members["limits"], ["memory", "files", "processes"])
-        process.limits.memory = size(limits["memory"], 1...(1 << 50))
-        process.limits.files = integer(limits["files"], 1...(1 << 30))
-        process.limits.processes = integer(limits["processes"], 1...(1 << 22))
+        let limits = self.members(members["limits"], .processLimits)
+        process.limits.memory = size(limits["memory"], ManifestRules.memory).map(UInt64.init)
+        process.limits.files = integer(limits["files"], ManifestRules.files).map(UInt64.init)
+        process.limits.processes = integer(limits["processes"], ManifestRules.processes).map(UInt64.init)
         (row.start, row.restart, row.replace) = (process.start, process.restart, process.replace)
         (row.stop, row.idle) = (process.stop, process.idle)
         row.backoffReset = process.backoff.reset
@@ -81,7 +77,7 @@ extension ManifestReader {
 
     private func backoff(_ field: Field?, _ backoff: inout ModuleProcess.Backoff) {
         guard let field else { return }
-        let members = members(field, ["first", "most", "reset"])
+        let members = members(field, .backoff)
         if let time = time(members["first"]) { backoff.first = time }
         if let time = time(members["most"]) { backoff.most = time }
         if let time = time(members["reset"]) { backoff.reset = time }

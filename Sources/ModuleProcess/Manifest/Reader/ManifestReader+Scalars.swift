@@ -111,6 +111,18 @@ enum Quantities {
         quantity(text, ["ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000], most: 366 * 24 * 3_600_000)
     }
 
+    /// Returns a size in bytes as a manifest has it.
+    static func text(size: Int) -> String {
+        let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]
+        guard size > 1, let (unit, factor) = units.first(where: { size % $0.1 == 0 }) else {
+            return size > 1 ? "\(size)B" : "\(size)"
+        }
+        return "\(size / factor)\(unit)"
+    }
+
+    /// Returns a time in milliseconds as a manifest has it.
+    static func text(time: UInt64) -> String { time % 1_000 == 0 ? "\(time / 1_000)s" : "\(time)ms" }
+
     private static func quantity(_ text: String, _ units: [String: UInt64], most: UInt64) -> UInt64? {
         let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         var unit = text.utf8.dropFirst(digits.count)

@@ -27,7 +27,7 @@ extension ManifestReader {
                 fail(entry.value, "expected {file: PATH} or {env: NAME}\(Self.noValue)")
                 continue
             }
-            let source = self.members(entry.value, ["file", "env"])
+            let source = self.members(entry.value, .secret)
             let place = Self.place(entry, files)
             switch (source["file"], source["env"]) {
             case (let file?, nil):

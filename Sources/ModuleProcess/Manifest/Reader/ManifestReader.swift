@@ -5,6 +5,8 @@ import StrataCore
 ///
 /// Each extension reads one part. A reader serves one load.
 final class ManifestReader {
+    /// The keys that each mapping may have.
+    let shapes: ManifestShapes
     /// The path of the manifest, then those of the included files.
     var files: [String]
     let folder: String
@@ -34,7 +36,8 @@ final class ManifestReader {
     /// The app's `settings` if they are no mapping.
     var otherSettings: Field?
 
-    init(file: String, folder: String) {
+    init(file: String, folder: String, shapes: ManifestShapes) {
+        self.shapes = shapes
         files = [file]
         self.folder = folder
     }
