@@ -1,0 +1,104 @@
+import StrataConformance
+import StrataCore
+
+/// What the module must do by now, as it did in the recording.
+extension PlayedLife {
+    func wait(until condition: @escaping () -> Bool) throws(Finding) -> Bool {
+        try session.wait(take, until: condition)
+    }
+
+    func expectAnswer(_ index: Int) throws(Finding) {
+        guard asks[index].wasSent, !asks[index].isTold else { return }
+        asks[index].expected += 1
+        let (recorded, expected) = (life.asks[index].answers, asks[index].expected)
+        let hasCome = try wait { [unowned self] in asks[index].answers.count >= expected || !asks[index].isOpen }
+        let found = asks[index].answers
+        let isLast = expected == recorded.count
+        if found.count < expected {
+            asks[index].isTold = true
+            // What a process that ended didn't answer is told with its end.
+            if !session.isOver {
+                tell(index, .missingAnswer, recorded[expected - 1], hasCome ? "no further answer" : "no answer")
+            }
+        } else if !recorded[expected - 1].isSame(as: found[expected - 1], ignoring: plan.ignored) {
+            asks[index].isTold = true
+            count.answered += 1
+            tell(index, .answer, recorded[expected - 1], found[expected - 1].shown)
+        } else if isLast {
+            count.answered += 1
+        }
+    }
+
+    private func tell(_ index: Int, _ kind: Difference.Kind, _ recorded: RecordedLife.Answer, _ replayed: String) {
+        let frame = life.asks[index].frame
+        tell(
+            Difference(
+                kind: kind, at: frame.at, what: "\(frame.to) from \(frame.from)", params: frame.body,
+                recorded: recorded.shown, replayed: replayed))
+    }
+
+    private func tell(_ difference: Difference) {
+        count.differences += 1
+        (self.tell as (Difference) -> Void)(difference)
+    }
+
+    func expectOwn(_ index: Int) throws(Finding) {
+        let frame = life.own[index].frame
+        let target = Target(frame)
+        let isThere = { [unowned self] in own[index].wasSent || strays.contains { Target($0) == target } }
+        if try !wait(until: isThere), !session.isOver {
+            // It may wait for the answer to something that isn't in the recording.
+            try tellStrays()
+            _ = try wait(until: isThere)
+        }
+        guard !own[index].wasSent else {
+            count.requests += 1
+            return
+        }
+        unsent[target]?.removeAll { $0 == index }
+        guard let stray = strays.firstIndex(where: { Target($0) == target }) else {
+            guard !session.isOver else { return }
+            return tell(
+                Difference(
+                    kind: .missingRequest, at: frame.at, what: "\(target)", recorded: Self.sent(frame.body),
+                    replayed: "not sent"))
+        }
+        count.requests += 1
+        let request = strays.remove(at: stray)
+        note(request, as: index)
+        tell(
+            Difference(
+                kind: .request, at: frame.at, what: "\(target)", recorded: Self.sent(frame.body),
+                replayed: Self.sent(request.json)))
+    }
+
+    private static func sent(_ body: JSON?) -> String { "sent" + (body.map { $0 == .null ? "" : " \($0)" } ?? "") }
+
+    func expectNoticeAnswer(_ answer: RecordedLife.Answer) throws(Finding) {
+        guard try wait(until: { [unowned self] in !noticeAnswers.isEmpty }) else {
+            guard !session.isOver else { return }
+            return tell(
+                Difference(
+                    kind: .missingAnswer, at: 0, what: "a report's notice", recorded: answer.shown,
+                    replayed: "no answer"))
+        }
+        count.answered += 1
+        let found = noticeAnswers.removeFirst()
+        guard !answer.isSame(as: found, ignoring: plan.ignored) else { return }
+        tell(
+            Difference(
+                kind: .answer, at: 0, what: "a report's notice", recorded: answer.shown, replayed: found.shown))
+    }
+
+    /// Tells of the requests that the recording doesn't have, and answers them.
+    func tellStrays() throws(Finding) {
+        for frame in strays {
+            tell(
+                Difference(
+                    kind: .newRequest, at: 0, what: "\(Target(frame))", recorded: "not sent",
+                    replayed: Self.sent(frame.json)))
+            try answerFromHere(frame)
+        }
+        strays = []
+    }
+}
