@@ -1,0 +1,56 @@
+import Glibc
+
+/// What Debian wants to know of each package: who has the rights, what has changed, and why a rule of lintian doesn't
+/// hold for it.
+struct PackageDocuments {
+    let app: String
+    let package: String
+    let version: String
+    let maintainer: String
+    /// The manifest's folder.
+    let folder: String
+
+    func write(to tree: String) throws(Failure) {
+        let documents = "\(tree)/usr/share/doc/\(package)"
+        if let license = ["LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING"].map({ "\(folder)/\($0)" }).first(where: {
+            access($0, R_OK) == 0
+        }) {
+            _ = try PackageTool.text(of: ["install", "-D", "-m", "644", license, "\(documents)/copyright"])
+        } else {
+            try PackageTool.write(copyright, to: "\(documents)/copyright")
+        }
+        let time = Environment["SOURCE_DATE_EPOCH"].flatMap { Int($0) }.map { ["-d", "@\($0)"] } ?? []
+        let date = try PackageTool.text(of: ["date", "-uR"] + time)
+        try PackageTool.write(changes(date), to: "\(documents)/changelog")
+        _ = try PackageTool.text(of: ["gzip", "-9n", "\(documents)/changelog"])
+        try PackageTool.write(overrides, to: "\(tree)/usr/share/lintian/overrides/\(package)")
+    }
+
+    private var copyright: String {
+        """
+        \(app), an app of the Strata bus.
+
+        Copyright: the makers of \(app). The folder that it was packed from has no file LICENSE or COPYING.
+
+        """
+    }
+
+    private func changes(_ date: String) -> String {
+        """
+        \(package) (\(version)) unstable; urgency=medium
+
+          * Packed by strata package.
+
+         -- \(maintainer)  \(date)
+
+        """
+    }
+
+    private var overrides: String {
+        """
+        # debhelper's scripts don't know the instances of the unit strata@.service.
+        \(package): maintainer-script-calls-systemctl *
+
+        """
+    }
+}
