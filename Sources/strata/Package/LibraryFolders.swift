@@ -4,10 +4,10 @@ import Glibc
 /// writes the folder of the toolchain there. On another machine that folder may be anybody's, and the unit's
 /// programs would load what is in it.
 enum LibraryFolders {
-    /// Keeps those folders of a program that are relative to it (`$ORIGIN`), and leaves out the others.
+    /// Keeps the last folders of a program that are relative to it (`$ORIGIN`), and leaves out all before them.
     ///
     /// The text stays as it is, because names of symbols may be parts of it: the program then points to a later
-    /// place in it. So a folder that stands before a relative one is left out, and one after it stays.
+    /// place in it. So a relative folder is left out, too, if an absolute one follows it.
     /// - Returns: the changed program; nil if nothing is to be changed, or it isn't ELF of 64 bits, least byte first.
     static func withoutThoseOfThisMachine(_ program: [UInt8]) -> [UInt8]? {
         guard let file = File(bytes: program), var entries = file.dynamic, let names = file.names(entries) else {
