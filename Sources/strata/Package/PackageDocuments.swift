@@ -12,9 +12,9 @@ struct PackageDocuments {
 
     func write(to tree: String) throws(Failure) {
         let documents = "\(tree)/usr/share/doc/\(package)"
-        if let license = ["LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING"].map({ "\(folder)/\($0)" }).first(where: {
-            access($0, R_OK) == 0
-        }) {
+        let names = ["LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING"]
+        let license = names.lazy.map { name -> String in "\(folder)/\(name)" }.first { access($0, R_OK) == 0 }
+        if let license {
             _ = try PackageTool.text(of: ["install", "-D", "-m", "644", license, "\(documents)/copyright"])
         } else {
             try PackageTool.write(copyright, to: "\(documents)/copyright")
