@@ -103,7 +103,7 @@ struct PackagedFilesTests {
         #expect(try package().end == .exit(0))
         _ = try shown("-x", unpacked)
         let copyright = try String(contentsOfFile: "\(documents)/copyright", encoding: .utf8)
-        #expect(copyright.contains("Copyright: the makers of packed."))
+        #expect(copyright.contains("Copyright 2023 the makers of packed."))
         let changes = try ChildProgram("/usr/bin/env", ["gzip", "-dc", "\(documents)/changelog.gz"])
         #expect(try changes.wait() == .exit(0))
         #expect(
