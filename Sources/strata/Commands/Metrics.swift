@@ -14,8 +14,8 @@ struct Metrics: ParsableCommand {
               strata metrics --listen 9464           then: curl http://127.0.0.1:9464/metrics
               strata metrics --listen /run/app/metrics.sock
 
-            With --listen the program strata-web answers GET /metrics and /healthz until ctrl-C; \
-            scripts/web builds it. While the bus is away, strata_up is 0. A port without a host can \
+            With --listen the program strata-web answers GET /metrics and /healthz until ctrl-C; it is \
+            in the package of that name, and scripts/web builds it. While the bus is away, strata_up is 0. A port without a host can \
             be reached from this machine only. The modules' own metrics are included, except those \
             that they give to another exporter; a module has 1 s to answer.
             """)

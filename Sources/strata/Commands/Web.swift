@@ -12,7 +12,7 @@ struct Web: ParsableCommand {
             sees. The server is for this machine alone, and only shows, unless you say otherwise. It ends \
             with ctrl-C, and outlives the broker.
 
-            These options go to the program strata-web, which is built by scripts/web:
+            These options go to the program strata-web, which is in the package strata-web; scripts/web builds it:
               --listen PLACE      a port, an address and a port, or a socket's path with a slash
               --listen-anywhere   allows an address that other machines can reach
               --host NAME         a further name that browsers may ask for, as behind a proxy

@@ -64,6 +64,9 @@ struct AppFiles {
             if let inner = inner(process.folder), inner != "." { folders.insert(inner) }
         }
         for path in further {
+            guard access(path, F_OK) == 0 else {
+                throw Failure(.usage, "--include \(path): \(String(cString: strerror(errno)))")
+            }
             guard let inner = inner(path) else {
                 throw Failure(.usage, "--include \(path): it isn't in \(folder), the manifest's folder")
             }

@@ -12,6 +12,9 @@ struct AppPackage {
     let source: String
 
     var name: String { "strata-app-\(app)" }
+    private var maintainer: String {
+        "\(Environment["DEBFULLNAME"] ?? "The makers of \(app)") <\(Environment["DEBEMAIL"] ?? "root@localhost")>"
+    }
     private var library: String { "usr/lib/strata/\(app)" }
     private var settings: String { "etc/strata/\(app)" }
     /// The manifest's files as they are called there: the unit reads `strata.yaml`.
@@ -47,6 +50,10 @@ struct AppPackage {
         let programs = files.files.sorted().map { "\(tree)/\(library)/\($0)" }.filter(isELF)
         let architecture = programs.isEmpty ? "all" : try text(of: ["dpkg", "--print-architecture"])
         let needs = try needs(programs)
+        // After dpkg-shlibdeps, which finds the libraries by them.
+        for program in programs { try leaveOutFolders(of: program) }
+        try PackageDocuments(app: app, package: name, version: version, maintainer: maintainer, folder: source)
+            .write(to: tree)
         let size = try text(of: ["du", "-k", "--apparent-size", "-s", tree]).prefix { $0 != "\t" }
         try write(control(architecture, size: size, needs: needs), to: "\(tree)/DEBIAN/control")
         _ = try text(of: [
@@ -65,20 +72,20 @@ struct AppPackage {
     }
 
     private func control(_ architecture: String, size: Substring, needs: [String]) -> String {
-        let owner = Environment["DEBFULLNAME"] ?? "The makers of \(app)"
-        return """
-            Package: \(name)
-            Version: \(version)
-            Architecture: \(architecture)
-            Maintainer: \(owner) <\(Environment["DEBEMAIL"] ?? "root@localhost")>
-            Installed-Size: \(size)
-            Depends: \(needs.joined(separator: ", "))
-            Section: misc
-            Priority: optional
-            Description: \(app), an app of the Strata bus
-             Its manifest is /etc/strata/\(app)/strata.yaml; strata@\(app).service runs it.
+        """
+        Package: \(name)
+        Version: \(version)
+        Architecture: \(architecture)
+        Maintainer: \(maintainer)
+        Installed-Size: \(size)
+        Depends: \(needs.joined(separator: ", "))
+        Section: misc
+        Priority: optional
+        Description: \(app), an app of the Strata bus
+         The manifest is /etc/strata/\(app)/strata.yaml.
+         The unit strata@\(app).service runs it.
 
-            """
+        """
     }
 
     /// After an upgrade the rows are replaced one by one: each serves on until its next process is ready if the row
@@ -157,6 +164,16 @@ struct AppPackage {
         return needs
     }
 
+    private func leaveOutFolders(of program: String) throws(Failure) {
+        guard let changed = ReplacedFile.content(program).flatMap(LibraryFolders.withoutThoseOfThisMachine) else {
+            return
+        }
+        let descriptor = open(program, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(program) }
+        defer { close(descriptor) }
+        guard Descriptor.write(changed, to: descriptor) == 0 else { throw failure(program) }
+    }
+
     private func isELF(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
@@ -167,36 +184,17 @@ struct AppPackage {
 
     // MARK: Files
 
-    /// Runs a tool that must succeed, and returns the first line that it writes.
-    private func text(of words: [String]) throws(Failure) -> String {
-        let end: ChildCommand.End
-        do throws(Failure) { end = try ChildCommand.run(words, returnsOutput: true) } catch {
-            throw Failure(.usage, "\(error.message): strata package needs Debian's dpkg-dev")
-        }
-        guard end.isGood else { throw Failure(.answer, "\(words.joined(separator: " ")) ended with \(end.text)") }
-        return String(String(decoding: end.output, as: UTF8.self).prefix { $0 != "\n" })
-    }
+    private func text(of words: [String]) throws(Failure) -> String { try PackageTool.text(of: words) }
 
     private func install(_ path: String, _ target: String, _ options: [String]) throws(Failure) {
         _ = try text(of: ["install", "-D"] + options + [path, target])
     }
 
-    private func makeFolder(of path: String) throws(Failure) {
-        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        _ = try text(of: ["install", "-d", folder])
-    }
+    private func makeFolder(of path: String) throws(Failure) { try PackageTool.makeFolder(of: path) }
 
     private func write(_ text: String, to path: String, mode: mode_t = 0o644) throws(Failure) {
-        try makeFolder(of: path)
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw failure(path) }
-        defer { close(descriptor) }
-        guard Descriptor.write(Array(text.utf8), to: descriptor) == 0, fchmod(descriptor, mode) == 0 else {
-            throw failure(path)
-        }
+        try PackageTool.write(text, to: path, mode: mode)
     }
 
-    private func failure(_ path: String) -> Failure {
-        Failure(.usage, "\(path) can't be written: \(String(cString: strerror(errno)))")
-    }
+    private func failure(_ path: String) -> Failure { PackageTool.failure(path) }
 }

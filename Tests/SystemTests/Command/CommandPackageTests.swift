@@ -54,7 +54,9 @@ struct CommandPackageTests {
         let path = "\(folder.path)/strata-app-packed_1.2~rc1_all.deb"
         #expect(run.end == .exit(0) && run.said == "not packed: /usr/bin/python3\n\(path)\n", "\(run.said)")
         let library = "./usr/lib/strata/packed"
-        let listed = try shown("dpkg-deb", "-c", path).split(separator: "\n").filter { !$0.hasSuffix("/") }
+        let listed = try shown("dpkg-deb", "-c", path).split(separator: "\n").filter {
+            !$0.hasSuffix("/") && !$0.contains("./usr/share/")
+        }
         let files = listed.compactMap { line in line.firstRange(of: "./").map { String(line[$0.lowerBound...]) } }
         let packed = ["bin/store", "cart/main.py", "cart/parts.py", "data/a/b.json"]
         #expect(
@@ -84,6 +86,24 @@ struct CommandPackageTests {
         #expect(needs.hasPrefix("strata (>= 0.1.0), strata-swift-runtime, ") && needs.contains("libuv1"), "\(needs)")
     }
 
+    @Test(.promise("M.161")) func aProgramLooksForLibrariesInNoFolderOfThisMachine() throws {
+        try skipWithoutDpkg()
+        try make("  Base: {run: [bin/base]}\n")
+        try folder.write("app/bin/other")
+        let built = try BuiltExecutable.path("StrataFixture")
+        try FileManager.default.copyItem(atPath: built, toPath: "\(folder.path)/app/bin/base")
+        // The program that is packed has such a folder, and one relative to itself.
+        #expect(try shown("readelf", "-d", built).contains("swift/linux:$ORIGIN]"))
+        let run = try package()
+        let path = try #require(run.said.split(separator: "\n").last.map(String.init))
+        _ = try shown("dpkg-deb", "-x", path, "\(folder.path)/unpacked")
+        let packed = "\(folder.path)/unpacked/usr/lib/strata/packed/bin/base"
+        let section = try shown("readelf", "-d", packed)
+        #expect(section.contains("Library runpath: [$ORIGIN]"), "\(section)")
+        // It is still a program: the loader finds in it what it needs.
+        #expect(try shown("readelf", "-V", packed).contains("GLIBC_"))
+    }
+
     @Test(.promise("M.161")) func whatCanNotBePackedIsSaid() throws {
         try make("  Store: {run: [bin/store]}\n")
         var run = try package()
@@ -92,6 +112,10 @@ struct CommandPackageTests {
         try folder.write("app/bin/store", "#!/bin/sh\n", mode: 0o755)
         run = try package("--include", folder.path)
         #expect(run.end == .exit(2) && run.said.contains("the manifest's folder"), "\(run.said)")
+        run = try package("--include", "\(folder.path)/app/absent")
+        #expect(run.end == .exit(2) && run.said.contains("absent: No such file or directory"), "\(run.said)")
+        run = try package("--include", "absent")
+        #expect(run.end == .exit(2) && run.said.contains("--include absent: No such file or directory"), "\(run.said)")
         // Reading it would never end.
         try #require(mkfifo("\(folder.path)/app/pipe", 0o600) == 0)
         run = try package("--include", "\(folder.path)/app/pipe")

@@ -34,9 +34,10 @@ struct PackagedFilesTests {
         return program.outputText
     }
 
-    /// The package's files and links, without folders.
+    /// The package's files, without folders, links and what Debian wants of each package.
     private func listed() throws -> [String] {
-        try shown("-c").split(separator: "\n").filter { !$0.hasSuffix("/") && !$0.contains(" -> ") }
+        try shown("-c").split(separator: "\n")
+            .filter { !$0.hasSuffix("/") && !$0.contains(" -> ") && !$0.contains("./usr/share/") }
             .compactMap { line in line.firstRange(of: "./").map { String(line[$0.upperBound...]) } }
     }
 
@@ -95,12 +96,37 @@ struct PackagedFilesTests {
         #expect(try shown("-f", "Depends") == "strata (>= 0.1.0), python3\n")
     }
 
+    @Test(.promise("M.161")) func thePackageSaysWhoHasTheRightsAndWhatHasChanged() throws {
+        try write(rows: "  A: {run: [a]}\n")
+        try folder.write("app/a", "#!/bin/sh\n", mode: 0o755)
+        let unpacked = "\(folder.path)/unpacked", documents = "\(unpacked)/usr/share/doc/strata-app-packed"
+        #expect(try package().end == .exit(0))
+        _ = try shown("-x", unpacked)
+        let copyright = try String(contentsOfFile: "\(documents)/copyright", encoding: .utf8)
+        #expect(copyright.contains("Copyright 2023 the makers of packed."))
+        let changes = try ChildProgram("/usr/bin/env", ["gzip", "-dc", "\(documents)/changelog.gz"])
+        #expect(try changes.wait() == .exit(0))
+        #expect(
+            changes.outputText == """
+                strata-app-packed (1.0) unstable; urgency=medium
+
+                  * Packed by strata package.
+
+                 -- The makers of packed <root@localhost>  Tue, 14 Nov 2023 22:13:20 +0000
+
+                """)
+        try folder.write("app/LICENSE", "Copyright 2026 Ada\n")
+        #expect(try package().end == .exit(0))
+        _ = try shown("-x", unpacked)
+        #expect(try String(contentsOfFile: "\(documents)/copyright", encoding: .utf8) == "Copyright 2026 Ada\n")
+    }
+
     @Test(.promise("M.161")) func theManifestHasTheUnitsNameAndThePackageIsTheSameEachTime() throws {
         try write(rows: "  A: {run: [a]}\n", to: "other.yaml")
         try folder.write("app/a", "#!/bin/sh\n", mode: 0o755)
         #expect(try package("other.yaml").end == .exit(0))
         #expect(try listed() == ["etc/strata/packed/strata.yaml", "usr/lib/strata/packed/a"])
-        #expect(try shown("-I", "md5sums").hasSuffix("  usr/lib/strata/packed/a\n"))
+        #expect(try shown("-I", "md5sums").contains("  usr/lib/strata/packed/a\n"))
         #expect(try shown("-I", "conffiles") == "/etc/strata/packed/strata.yaml\n")
         let first = try Data(contentsOf: URL(fileURLWithPath: package))
         #expect(try package("other.yaml").end == .exit(0))

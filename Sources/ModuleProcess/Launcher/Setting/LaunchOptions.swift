@@ -78,7 +78,7 @@ public enum Programs {
         guard access(path, X_OK) == 0 else {
             throw LaunchError(
                 2,
-                "\(path) isn't there: build it with scripts/web --build, or put it in the folder of the program strata")
+                "\(path) isn't there: install the package strata-web, or build it with scripts/web --build")
         }
         return path
     }
