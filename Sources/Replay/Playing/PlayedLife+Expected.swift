@@ -37,38 +37,37 @@ extension PlayedLife {
                 recorded: recorded.shown, replayed: replayed))
     }
 
-    private func tell(_ difference: Difference) {
-        count.differences += 1
-        (self.tell as (Difference) -> Void)(difference)
-    }
-
     func expectOwn(_ index: Int) throws(Finding) {
         let frame = life.own[index].frame
         let target = Target(frame)
         let isThere = { [unowned self] in own[index].wasSent || strays.contains { Target($0) == target } }
         if try !wait(until: isThere), !session.isOver {
-            // It may wait for the answer to something that isn't in the recording.
-            try tellStrays()
+            // It may wait for the answer to something that isn't in the recording so.
+            try settleStrays()
             _ = try wait(until: isThere)
         }
-        guard !own[index].wasSent else {
-            count.requests += 1
-            return
+        if !own[index].wasSent, let stray = strays.firstIndex(where: { Target($0) == target }) {
+            pair(strays.remove(at: stray), index)
         }
-        unsent[target]?.removeAll { $0 == index }
-        guard let stray = strays.firstIndex(where: { Target($0) == target }) else {
-            guard !session.isOver else { return }
-            return tell(
+        if own[index].wasSent {
+            count.requests += 1
+        } else if !session.isOver {
+            unsent[target]?.removeAll { $0 == index }
+            tell(
                 Difference(
                     kind: .missingRequest, at: frame.at, what: "\(target)", recorded: Self.sent(frame.body),
                     replayed: "not sent"))
         }
-        count.requests += 1
-        let request = strays.remove(at: stray)
+    }
+
+    /// Takes a request of the module for a recorded one with another body.
+    private func pair(_ request: ProbeFrame, _ index: Int) {
+        let frame = life.own[index].frame
+        unsent[Target(frame)]?.removeAll { $0 == index }
         note(request, as: index)
         tell(
             Difference(
-                kind: .request, at: frame.at, what: "\(target)", recorded: Self.sent(frame.body),
+                kind: .request, at: frame.at, what: "\(Target(frame))", recorded: Self.sent(frame.body),
                 replayed: Self.sent(request.json)))
     }
 
@@ -90,9 +89,14 @@ extension PlayedLife {
                 kind: .answer, at: 0, what: "a report's notice", recorded: answer.shown, replayed: found.shown))
     }
 
-    /// Tells of the requests that the recording doesn't have, and answers them.
-    func tellStrays() throws(Finding) {
+    /// Takes requests that the recording doesn't have so for those that it has with another body. Tells of the rest,
+    /// and answers them.
+    func settleStrays() throws(Finding) {
         for frame in strays {
+            if let index = unsent[Target(frame)]?.last {
+                pair(frame, index)
+                continue
+            }
             tell(
                 Difference(
                     kind: .newRequest, at: 0, what: "\(Target(frame))", recorded: "not sent",

@@ -14,9 +14,8 @@ extension PlayedLife {
             let target = Target(frame)
             let places = unsent[target] ?? []
             let isSame = { [life, plan] (index: Int) -> Bool in
-                let recorded = life.own[index].frame.body
-                return !target.comparesBody || recorded == nil
-                    || recorded!.isSame(as: frame.json, ignoring: plan.ignored)  // because it was compared with nil
+                guard target.comparesBody, let recorded = life.own[index].frame.body else { return true }
+                return recorded.isSame(as: frame.json, ignoring: plan.ignored)
             }
             if let place = places.lastIndex(where: isSame) {
                 unsent[target]?.remove(at: place)

@@ -10,7 +10,7 @@ extension PlayedLife {
         guard let hello, hello.to == "bus/hello" else {
             throw Finding("the module doesn't say hello")
         }
-        let numbers = observations.add((hello.json["observes"]?.array ?? []) + plan.observes)
+        let numbers = observations.add(hello.json["observes"]?.array ?? [], row: plan.observes)
         let settings = plan.settings(declared: hello.json["settings"]?.array)
         try reply(
             hello.id, .object(plan.welcome + [.init("settings", settings), .init("subscriptions", .array(numbers))]))

@@ -11,7 +11,7 @@ final class PlayedLife {
     let life: RecordedLife
     let session: PlayedSession
     var count: ReplayCount
-    let tell: (Difference) -> Void
+    private let onDifference: (Difference) -> Void
 
     var observations = PlayedObservations()
     var asks: [LiveAsk]
@@ -30,7 +30,7 @@ final class PlayedLife {
         _ life: RecordedLife, _ plan: ReplayPlan, _ session: PlayedSession, _ count: ReplayCount,
         tell: @escaping (Difference) -> Void
     ) {
-        (self.life, self.plan, self.session, self.count, self.tell) = (life, plan, session, count, tell)
+        (self.life, self.plan, self.session, self.count, onDifference) = (life, plan, session, count, tell)
         asks = Array(repeating: LiveAsk(), count: life.asks.count)
         own = Array(repeating: LiveOwn(), count: life.own.count)
         for index in life.own.indices.reversed() { unsent[Target(life.own[index].frame), default: []].append(index) }
@@ -46,7 +46,7 @@ final class PlayedLife {
             try play(step)
             if session.isOver { break }
         }
-        if !session.isOver { try tellStrays() }
+        if !session.isOver { try settleStrays() }
     }
 
     private func waitForTime(_ at: Int64, since begin: ContinuousClock.Instant) throws(Finding) {
@@ -152,6 +152,11 @@ final class PlayedLife {
                 .init("kind", "error"), .init("id", .integer(id)), .init("code", .string(code)),
                 .init("message", .string(message)), .init("ran", "no"),
             ], body)
+    }
+
+    func tell(_ difference: Difference) {
+        count.differences += 1
+        onDifference(difference)
     }
 
     /// What the module was doing when it ended: the calls that it hadn't answered, the newest last.

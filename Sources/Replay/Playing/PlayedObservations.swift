@@ -7,22 +7,34 @@ struct PlayedObservations {
         let name: String
         let object: String?
         var noticed = 0
+
+        init(number: Int64, _ json: JSON) {
+            self.number = number
+            (name, object) = (json.string ?? json["name"]?.string ?? "", json["object"]?.string)
+        }
+
+        func isSame(as json: JSON) -> Bool {
+            let other = Observation(number: 0, json)
+            return name == other.name && object == other.object
+        }
     }
 
     private var all: [Observation] = []
     private var last: Int64 = 0
 
     /// Adds observations, each a name or an object with one.
+    /// - Parameter row: the row's, which the module has only if it doesn't bring them itself.
     /// - Returns: their numbers.
-    mutating func add(_ observations: [JSON]) -> [JSON] {
-        observations.map { observation in
-            last += 1
-            all.append(
-                Observation(
-                    number: last, name: observation.string ?? observation["name"]?.string ?? "",
-                    object: observation["object"]?.string))
-            return .integer(last)
-        }
+    mutating func add(_ observations: [JSON], row: [JSON] = []) -> [JSON] {
+        let before = all.count
+        for observation in observations { add(observation) }
+        for observation in row where !all.contains(where: { $0.isSame(as: observation) }) { add(observation) }
+        return all[before...].map { .integer($0.number) }
+    }
+
+    private mutating func add(_ observation: JSON) {
+        last += 1
+        all.append(Observation(number: last, observation))
     }
 
     mutating func remove(_ numbers: [Int64]) { all.removeAll { numbers.contains($0.number) } }

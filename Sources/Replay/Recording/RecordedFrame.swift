@@ -29,7 +29,11 @@ struct RecordedFrame {
     var missed: Int64 { max(0, json["missed"]?.integer ?? 0) }
 
     /// The body, null if the frame has none; nil if it isn't in the recording.
-    var body: JSON? { json["body"] ?? (json["bytes"]?.integer == 0 ? .null : nil) }
+    var body: JSON? {
+        if let body = json["body"] { return body }
+        // Not nil, which would be JSON's null here.
+        return json["bytes"]?.integer == 0 ? JSON.null : JSON?.none
+    }
 
     private func text(_ member: String) -> String { json[member]?.string ?? "" }
 }

@@ -71,7 +71,7 @@ struct CommandRecordTests {
         let large = #"{"at":1,"kind":"call","from":"A","to":"B/c","id":1,"body":"\#(text)"}"#
         let found = try await record(["--most", "1"], frames: Array(repeating: large, count: 40))
         #expect(found.run.status == 0 && found.run.error.contains("--most 1 MiB are reached"), "\(found.run)")
-        #expect((10...17).contains(found.packets.count))
+        #expect((10...18).contains(found.packets.count))
     }
 
     @Test(.promise("M.166")) func anExistingFileStaysAsItIs() async throws {

@@ -37,11 +37,11 @@ struct CommandReplayTests {
         def place(call): return [os.environ["MARK"], os.path.basename(os.getcwd()), call.params]
 
         @module.action("Notes/word")
-        def word(call): return module.settings["word"]
+        def word(call): return module.context.settings["word"]
 
         @module.action("Notes/copy")
         async def copy(call):
-            await module.broadcast("copied", call.params)
+            module.broadcast("copied", call.params)
             return await module.call("Store/put", call.params)
 
         @module.action("Notes/count", stream=True)
@@ -124,7 +124,7 @@ struct CommandReplayTests {
         let changed = Self.program.replacingOccurrences(of: #""Store/put", call.params"#, with: #""Store/put", 9"#)
             .replacingOccurrences(of: "return seen", with: "return 1")
             .replacingOccurrences(of: "range(call.params)", with: "range(1)")
-            .replacingOccurrences(of: #"await module.broadcast("copied""#, with: #"await module.broadcast("other""#)
+            .replacingOccurrences(of: #"module.broadcast("copied""#, with: #"module.broadcast("other""#)
         try write(
             Self.copied + [
                 Self.call(3, "Notes/seen"), Self.reply(3, "[]"), Self.call(4, "Notes/count", "2"),
@@ -134,9 +134,8 @@ struct CommandReplayTests {
         #expect(run.end == .exit(1), "\(run.said)")
         let told = run.lines.filter { $0["difference"] != nil }
         #expect(
-            told.map { $0["difference"]?.string } == [
-                "newRequest", "missingRequest", "request", "answer", "answer",
-            ], "\(run.said)")
+            told.map { $0["difference"]?.string } == ["newRequest", "request", "missingRequest", "answer", "answer"],
+            "\(run.said)")
         #expect(told.first { $0["difference"] == "request" }?["replayed"] == "sent 9")
         let answer = try #require(told.first { $0["difference"] == "answer" })
         #expect(answer["recorded"] == "reply []" && answer["replayed"] == "reply 1")
@@ -148,7 +147,7 @@ struct CommandReplayTests {
         try write([Self.call(1, "Notes/word"), Self.reply(1, #""red""#)])
         #expect(try replay("Notes").end == .exit(1))
         let program = Self.program.replacingOccurrences(
-            of: #"return module.settings["word"]"#, with: #"return {"at": os.getpid(), "x": [{"at": 1}]}"#)
+            of: #"return module.context.settings["word"]"#, with: #"return {"at": os.getpid(), "x": [{"at": 1}]}"#)
         try write([Self.call(1, "Notes/word"), Self.reply(1, #"{"x":[{"at":2}],"at":1}"#)], program: program)
         #expect(try replay("Notes").end == .exit(1))
         #expect(try replay("Notes", "--ignore", "at").end == .exit(0))
@@ -190,15 +189,23 @@ struct CommandReplayTests {
 
     @Test(.promise("M.167")) func aCallThatWasTakenBackIsTakenBack() throws {
         let program = Self.program.replacingOccurrences(
-            of: #"def word(call): return module.settings["word"]"#,
+            of: #"def word(call): return module.context.settings["word"]"#,
             with: """
                 async def word(call):
-                    import asyncio
                     try: await asyncio.Event().wait()
                     except asyncio.CancelledError:
                         seen.append("cancelled")
+                        done.set()
                         raise
-                """)
+                """
+        ).replacingOccurrences(
+            of: "def list(call): return seen",
+            with: """
+                async def list(call):
+                    await done.wait()
+                    return seen
+                """
+        ).replacingOccurrences(of: "seen = []", with: "import asyncio\nseen, done = [], asyncio.Event()")
         try write(
             [
                 Self.call(1, "Notes/word"),
