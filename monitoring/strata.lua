@@ -11,9 +11,14 @@ local json = Dissector.get("json")
 -- Returns a member's text. The broker writes the members of a frame before its body, and this looks for the first of
 -- each name there.
 local function member(head, name)
-    if head:find('"' .. name .. '":""', 1, true) then return "" end
-    local text = head:match('"' .. name .. '":"(.-[^\\])"')
-    return text and text:gsub("\\(.)", "%1")
+    local _, start = head:find('"' .. name .. '":"', 1, true)
+    if not start then return nil end
+    local text, at = "", start + 1
+    while at <= #head and head:sub(at, at) ~= '"' do
+        if head:sub(at, at) == "\\" then at = at + 1 end
+        text, at = text .. head:sub(at, at), at + 1
+    end
+    return text
 end
 
 function strata.dissector(buffer, packet, tree)

@@ -105,6 +105,37 @@ struct RecordingTests {
         #expect(silent.lives.map(\.end) == ["exit code 3"])
     }
 
+    /// The parts of a hello come before setUp, and belong to the new process.
+    @Test(.promise("M.167")) func aLifeBeginsWithHello() {
+        let hello = #"{"kind":"reply","from":"bus","to":"Notes","bytes":9,"body":{"subscriptions":[],"features":[]}}"#
+        let register = #"{"kind":"call","from":"Notes","to":"bus/register","callee":"bus","bytes":0}"#
+        let call = #"{"kind":"call","from":"A","to":"Notes/x","callee":"Notes","id":1,"bytes":0}"#
+        let own = #"{"kind":"call","from":"Notes","to":"Store/x","callee":"Store","id":2,"bytes":0}"#
+        let setUp = #"{"kind":"call","from":"bus","to":"module/setUp","callee":"Notes","id":3,"bytes":0}"#
+        #expect(recording(hello, register, setUp).lives.map(\.hasStart) == [true])
+        let again = recording(call, hello, register, setUp)
+        #expect(again.lives.map(\.hasStart) == [false, true])
+        #expect(steps(again) == ["ask 0"] && steps(again, life: 1) == ["own 0", "ask 0"])
+        // One that connected again has no start.
+        let back = recording(
+            call, own, hello, register, call, own, #"{"kind":"reply","from":"Store","to":"Notes","id":2}"#)
+        #expect(
+            steps(back) == [
+                "ask 0", "own 0", "own 1", "ask 1", "own 2", "answer 2 reply (its body isn't in the recording)",
+            ])
+    }
+
+    @Test(.promise("M.167")) func anErrorWithoutNumberIsAReportsIfNoCallWaits() {
+        let report = #"{"kind":"report","from":"Notes","to":"Store","name":"r","bytes":0}"#
+        let error = #"{"kind":"error","from":"bus","to":"Notes","code":"failed","bytes":0}"#
+        #expect(steps(recording(report, error)) == ["own 0", "answer 0 error failed"])
+    }
+
+    @Test(.promise("M.167")) func numbersOfAHostileFileDoNotOverflow() {
+        let frame = #"{"kind":"reply","from":"A","to":"B","at":-9223372036854775808,"missed":9223372036854775807}"#
+        #expect(recording(frame, frame).missed == 1 << 50)
+    }
+
     @Test(.promise("M.167")) func numbersBeginAnewWithEachBroker() {
         let found = recording(
             #"{"kind":"call","from":"A","to":"Notes/x","callee":"Notes","id":1,"bytes":0}"#,

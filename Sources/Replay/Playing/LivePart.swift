@@ -30,18 +30,21 @@ struct Target: Hashable, CustomStringConvertible {
     private let object: String?
 
     init(_ frame: RecordedFrame) {
-        let url = frame.url ?? (frame.kind == "open" ? frame.to : nil)
-        kind = url == nil ? frame.kind : "open"
-        to = frame.kind == "broadcast" ? "" : url ?? frame.to
-        name = frame.kind == "call" ? "" : frame.name
-        object = frame.object
+        self.init(frame.kind, to: frame.to, name: frame.name, frame.object, url: frame.url)
     }
 
     init(_ frame: ProbeFrame) {
-        kind = frame.kind
-        to = kind == "open" ? frame.header["url"]?.string ?? "" : Self.owned(frame.to)
-        name = kind == "call" ? "" : frame.header["name"]?.string ?? ""
-        object = frame.header["object"]?.string
+        self.init(
+            frame.kind, to: frame.kind == "open" ? frame.header["url"]?.string ?? "" : frame.to,
+            name: frame.header["name"]?.string ?? "", frame.header["object"]?.string)
+    }
+
+    private init(_ kind: String, to: String, name: String, _ object: String?, url: String? = nil) {
+        self.kind = url == nil ? kind : "open"
+        self.to = kind == "broadcast" ? "" : url ?? (kind == "call" ? Self.owned(to) : to)
+        // Of the calls only an emit has one that says what is asked.
+        self.name = kind == "call" && to != "bus/emit" ? "" : name
+        self.object = object
     }
 
     /// The params of an open are in its URL.
@@ -54,7 +57,6 @@ struct Target: Hashable, CustomStringConvertible {
     /// Returns an action as its owner sees it: without the suffix `Router` of its interface.
     private static func owned(_ to: String) -> String {
         let interface = to.prefix { $0 != "/" && $0 != "#" }
-        guard interface.hasSuffix("Router"), interface.utf8.count > 6 else { return to }
-        return String(interface.dropLast(6)) + to[interface.endIndex...]
+        return Name.withoutRouterSuffix(String(interface)) + to[interface.endIndex...]
     }
 }

@@ -8,41 +8,55 @@ extension PlayedLife {
         case "reply", "error": takeAnswer(frame)
         case "credit":
             guard let index = ownOfID[frame.id] else { return }
-            let (sum, isTooMuch) = own[index].credit.addingReportingOverflow(frame.header["credit"]?.integer ?? 0)
+            let (sum, isTooMuch) = own[index].credit.addingReportingOverflow(
+                max(0, frame.header["credit"]?.integer ?? 0))
             own[index].credit = isTooMuch ? .max : sum
         case "call", "open", "broadcast", "report":
+            // A start that the recording doesn't have is no part of the comparison.
+            guard !isStarting else { return try answerStart(frame) }
             let target = Target(frame)
-            let places = unsent[target] ?? []
-            let isSame = { [life, plan] (index: Int) -> Bool in
-                guard target.comparesBody, let recorded = life.own[index].frame.body else { return true }
-                return recorded.isSame(as: frame.json, ignoring: plan.ignored)
+            if let place = unsent[target, default: []].lastIndex(where: { isSame($0, frame, target) }),
+                let index = unsent[target]?.remove(at: place)
+            {
+                return try note(frame, as: index)
             }
-            if let place = places.lastIndex(where: isSame) {
-                unsent[target]?.remove(at: place)
-                note(frame, as: places[place])
-            } else if isStarting {
-                // The recording doesn't have this start.
-                try answerFromHere(frame)
-                return
-            } else {
-                strays.append(frame)
-                guard strays.count <= Self.mostStrays else {
-                    throw Finding("the module sent over \(Self.mostStrays) requests that the recording doesn't have")
-                }
+            strays.append(frame)
+            guard strays.count <= Self.mostStrays else {
+                throw Finding("the module sent over \(Self.mostStrays) requests that the recording doesn't have")
             }
-            if Self.isAnsweredFromHere(frame.to) { try answerFromHere(frame) }
         default: break
         }
     }
 
     private static let mostStrays = 1_000
 
-    func note(_ frame: ProbeFrame, as index: Int) {
+    private func isSame(_ index: Int, _ frame: ProbeFrame, _ target: Target) -> Bool {
+        guard target.comparesBody, let recorded = life.own[index].frame.body else { return true }
+        return recorded.isSame(as: frame.json, ignoring: plan.ignored)
+    }
+
+    /// Answers a request of a start that isn't in the recording, as the recording answers the same request later.
+    private func answerStart(_ frame: ProbeFrame) throws(Finding) {
+        let target = Target(frame)
+        for case (.answer(let index, let answer), _) in life.steps {
+            guard frame.id != 0, Target(life.own[index].frame) == target, isSame(index, frame, target),
+                !Self.isAnsweredFromHere(frame.to), !answer.isPartial, let body = answer.body
+            else { continue }
+            return answer.code.isEmpty
+                ? try reply(frame.id, body)
+                : try fail(frame.id, "as in the recording", answer.code, body, ran: answer.ran)
+        }
+        try answerFromHere(frame)
+    }
+
+    /// Takes a request of the module for a recorded one.
+    func note(_ frame: ProbeFrame, as index: Int) throws(Finding) {
         own[index].wasSent = true
         guard frame.id != 0 else { return }
         own[index].id = frame.id
-        own[index].credit = frame.header["credit"]?.integer ?? 16
+        own[index].credit = max(0, frame.header["credit"]?.integer ?? 16)
         ownOfID[frame.id] = index
+        if Self.isAnsweredFromHere(frame.to), !life.own[index].hasFailed { try answerFromHere(frame) }
     }
 
     private func takeAnswer(_ frame: ProbeFrame) {

@@ -25,6 +25,10 @@ final class PlayedLife {
     var strays: [ProbeFrame] = []
     var noticeAnswers: [RecordedLife.Answer] = []
     var isStarting = true
+    /// Notices of reports that couldn't be sent, and whose answers don't come.
+    var unansweredNotices = 0
+    /// What came with hello or after it, and was not looked at yet.
+    var early: [ProbeFrame] = []
 
     init(
         _ life: RecordedLife, _ plan: ReplayPlan, _ session: PlayedSession, _ count: ReplayCount,
@@ -51,7 +55,7 @@ final class PlayedLife {
 
     private func waitForTime(_ at: Int64, since begin: ContinuousClock.Instant) throws(Finding) {
         let due = begin + .microseconds(max(0, at - (life.steps.first?.at ?? at)))
-        if due > .now { try session.pass(due - .now, take) }
+        if due > .now { _ = try session.wait(take, within: due - .now, until: { false }) }
     }
 
     private func play(_ step: RecordedLife.Step) throws(Finding) {
@@ -67,14 +71,16 @@ final class PlayedLife {
         case .answer(let index, let answer): try send(answer, to: index)
         case .notice(let frame): try send(notice: frame)
         case .noticeAnswered(let answer): try expectNoticeAnswer(answer)
-        case .end: _ = try session.wait(take, until: { false })
+        case .end: _ = try wait { false }
         }
     }
 
-    static func call(_ id: Int64, _ to: String, from: String, credit: Int64) -> [JSON.Member] {
+    static func call(
+        _ id: Int64, _ to: String, from: String, deadline: Int64 = 30_000, credit: Int64
+    ) -> [JSON.Member] {
         [
             .init("kind", "call"), .init("id", .integer(id)), .init("to", .string(to)), .init("from", .string(from)),
-            .init("deadline", 30_000), .init("credit", .integer(credit)),
+            .init("deadline", .integer(deadline)), .init("credit", .integer(credit)),
         ]
     }
 
@@ -92,9 +98,11 @@ final class PlayedLife {
         askOfID[id] = index
         asks[index].wasSent = true
         asks[index].isOpen = true
-        // One more than it answered then: what it sends beyond that shows.
+        // One more than it answered then: what it sends beyond that shows. A stream's deadline isn't known.
         let partial = life.asks[index].answers.count { $0.isPartial }
-        var header = Self.call(id, frame.to, from: frame.from, credit: Int64(partial + 1))
+        var header = Self.call(
+            id, frame.to, from: frame.from, deadline: partial == 0 ? 30_000 : 0,
+            credit: frame.to.hasPrefix("module/") ? 0 : Int64(partial + 1))
         if let url = frame.url { header.append(.init("url", .string(url))) }
         if !frame.name.isEmpty { header.append(.init("name", .string(frame.name))) }
         if let creator = life.asks[index].creator {
@@ -107,6 +115,7 @@ final class PlayedLife {
     private func send(notice frame: RecordedFrame) throws(Finding) {
         guard let body = frame.body, let number = observations.take(frame.name, frame.object) else {
             count.unsent += 1
+            if frame.isReported { unansweredNotices += 1 }
             return
         }
         count.notices += 1
@@ -125,38 +134,56 @@ final class PlayedLife {
 
     private func send(_ answer: RecordedLife.Answer, to index: Int) throws(Finding) {
         guard own[index].wasSent, let id = own[index].id else { return }
-        if answer.isPartial {
-            _ = try wait { self.own[index].credit > 0 }
-            own[index].credit -= 1
-        }
+        guard !Self.isAnsweredFromHere(life.own[index].frame.to) || !answer.code.isEmpty else { return }
+        if !answer.isPartial { own[index].id = nil }
         guard let body = answer.body else {
+            own[index].id = nil
             count.unsent += 1
             return try fail(id, "the recording doesn't have the body of this answer")
         }
-        let target = life.own[index].frame.to
-        guard !Self.isAnsweredFromHere(target) || !answer.code.isEmpty else { return }
-        if answer.code.isEmpty {
-            var header: [JSON.Member] = [.init("kind", "reply"), .init("id", .integer(id))]
-            if answer.isPartial { header.append(.init("more", true)) }
-            try session.send(header, body)
-        } else {
-            try fail(id, "as in the recording", answer.code, body)
+        guard answer.code.isEmpty else {
+            return try fail(id, "as in the recording", answer.code, body, ran: answer.ran)
         }
+        var header: [JSON.Member] = [.init("kind", "reply"), .init("id", .integer(id))]
+        if answer.isPartial {
+            guard try wait(until: { [unowned self] in own[index].credit > 0 }) else {
+                own[index].id = nil
+                return try fail(id, "the recording goes on, and there is no credit", "overloaded", ran: "maybe")
+            }
+            own[index].credit -= 1
+            header.append(.init("more", true))
+        }
+        try session.send(header, body)
     }
 
     func fail(
-        _ id: Int64, _ message: String, _ code: String = "unavailable", _ body: JSON = .null
+        _ id: Int64, _ message: String, _ code: String = "unavailable", _ body: JSON = .null, ran: String = "no"
     ) throws(Finding) {
         try session.send(
             [
                 .init("kind", "error"), .init("id", .integer(id)), .init("code", .string(code)),
-                .init("message", .string(message)), .init("ran", "no"),
+                .init("message", .string(message)), .init("ran", .string(ran)),
             ], body)
     }
 
     func tell(_ difference: Difference) {
         count.differences += 1
         onDifference(difference)
+    }
+
+    /// Whether a process that ended had done all that it did in the recording before its end.
+    var hasDoneAll: Bool {
+        for (step, _) in life.steps {
+            switch step {
+            case .ask(let index): if !asks[index].wasSent, life.asks[index].frame.body != nil { return false }
+            case .answered(let index):
+                if asks[index].answers.count < life.asks[index].answers.count { return false }
+            case .own(let index): if !own[index].wasSent { return false }
+            case .withdraw, .answer, .notice, .noticeAnswered: break
+            case .end: return true
+            }
+        }
+        return true
     }
 
     /// What the module was doing when it ended: the calls that it hadn't answered, the newest last.

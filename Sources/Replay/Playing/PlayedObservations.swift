@@ -6,7 +6,8 @@ struct PlayedObservations {
         let number: Int64
         let name: String
         let object: String?
-        var noticed = 0
+        /// How many notices of each object it got.
+        var noticed: [String?: Int] = [:]
 
         init(number: Int64, _ json: JSON) {
             self.number = number
@@ -43,8 +44,9 @@ struct PlayedObservations {
     /// own in the recording.
     mutating func take(_ name: String, _ object: String?) -> Int64? {
         let fitting = all.indices.filter { all[$0].name == name && (all[$0].object == nil || all[$0].object == object) }
-        guard let index = fitting.min(by: { all[$0].noticed < all[$1].noticed }) else { return nil }
-        all[index].noticed += 1
+        func count(_ index: Int) -> Int { all[index].noticed[object, default: 0] }
+        guard let index = fitting.min(by: { count($0) < count($1) }) else { return nil }
+        all[index].noticed[object, default: 0] += 1
         return all[index].number
     }
 }

@@ -35,15 +35,20 @@ final class PlayedSession {
         do throws(Finding) {
             try connection.sendAll(
                 ProbeFrame.bytes(head, bytes), to: program, in: place, until: Moment(after: patience))
-        } catch  where error.isInterruption { throw error } catch {}
+        } catch {
+            guard !error.isInterruption else { throw error }
+            // A part of the frame may have been sent.
+            connection.close()
+        }
     }
 
     /// Takes frames until a condition holds.
-    /// - Returns: false if the module's time or its connection has ended before that.
+    /// - Parameter time: how long that may take; nil for the module's time.
+    /// - Returns: false if the time or the connection has ended before that.
     func wait(
-        _ take: (ProbeFrame) throws(Finding) -> Void, until condition: () -> Bool
+        _ take: (ProbeFrame) throws(Finding) -> Void, within time: Duration? = nil, until condition: () -> Bool
     ) throws(Finding) -> Bool {
-        let moment = Moment(after: patience)
+        let moment = Moment(after: time ?? patience)
         while true {
             while let frame = try connection.nextFrame() {
                 show?("< \(ProbeFrame.shown(frame.headerBytes, frame.body))")
@@ -53,16 +58,6 @@ final class PlayedSession {
             if connection.isAtEnd { return false }
             guard try place.wait(program, connection.descriptor, Int16(POLLIN), until: moment) else { return false }
             connection.read()
-        }
-    }
-
-    /// Lets time pass, while frames are taken.
-    func pass(_ time: Duration, _ take: (ProbeFrame) throws(Finding) -> Void) throws(Finding) {
-        let moment = Moment(after: time)
-        while moment.left > 0, !connection.isAtEnd {
-            guard try place.wait(program, connection.descriptor, Int16(POLLIN), until: moment) else { return }
-            connection.read()
-            while let frame = try connection.nextFrame() { try take(frame) }
         }
     }
 

@@ -83,8 +83,8 @@ public struct Replay {
         guard !session.isOver else {
             let end = try session.waitForEnd()
             session.program.readOutput()
-            let how = end.map { "\($0)" } ?? "it closed the connection, and goes on"
-            let wasExpected = life.end != nil || life.steps.isEmpty
+            let how = end.map { "\($0)" } ?? "it closed the connection or does not read, and goes on"
+            let wasExpected = life.isToEnd && played.hasDoneAll
             let doing = played.open.map { "\($0.to)\($0.body.map { $0 == .null ? "" : " \($0)" } ?? "")" }
             if !wasExpected { count.differences += 1 }
             return story.onEnd(how, wasExpected, doing, Self.lines(session.program))

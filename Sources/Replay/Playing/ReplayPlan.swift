@@ -34,14 +34,11 @@ public struct ReplayPlan: Sendable {
         (self.module, self.words, self.welcome) = (module, words, welcome)
     }
 
-    /// What a monitor shows in place of a secret.
-    private static let hidden = "‹secret›"
-
     /// Returns the settings of a recorded body, with the secrets that this row has.
     func withSecrets(_ body: JSON) -> JSON {
         guard !secrets.isEmpty, let members = body.object, let values = body["settings"]?.object else { return body }
         let known = values.map { member in
-            member.value == .string(Self.hidden)
+            member.value == .string(AppTable.Secret.hidden)
                 ? JSON.Member(member.name, secrets[member.name].map(JSON.string) ?? member.value) : member
         }
         return .object(members.map { $0.name == "settings" ? JSON.Member($0.name, .object(known)) : $0 })

@@ -22,11 +22,14 @@ struct RecordedFrame {
     /// An error's code; on a request, why it was refused.
     var code: String { text("code") }
     /// Microseconds since 1970.
-    var at: Int64 { json["at"]?.integer ?? 0 }
+    var at: Int64 { Self.count(json["at"]) }
     var isPartial: Bool { json["more"]?.bool == true }
     var isReported: Bool { json["via"]?.string == "report" }
     /// How many frames were missed before this one.
-    var missed: Int64 { max(0, json["missed"]?.integer ?? 0) }
+    var missed: Int64 { Self.count(json["missed"]) }
+
+    /// A number that a hostile file can't make overflow.
+    private static func count(_ value: JSON?) -> Int64 { min(max(0, value?.integer ?? 0), 1 << 50) }
 
     /// The body, null if the frame has none; nil if it isn't in the recording.
     var body: JSON? {

@@ -9,14 +9,13 @@ struct RecordedLife {
         var creator: String?
         /// The module's answers: partial replies, then a final one unless it was still open.
         var answers: [Answer] = []
-        /// Why the broker ended it before it was answered: `cancelled`, `deadline`, `died`.
-        var withdrawn: String?
     }
 
     /// A request of the module: a call, an open, a broadcast or a report.
     struct Own {
         let frame: RecordedFrame
-        var answerCount = 0
+        /// Whether its final answer was an error.
+        var hasFailed = false
     }
 
     struct Answer: Equatable {
@@ -25,12 +24,26 @@ struct RecordedLife {
         let isPartial: Bool
         /// Nil if it isn't in the recording.
         let body: JSON?
+        /// Whether the broker gave it, and not a module.
+        let isOfBus: Bool
 
-        init(code: String = "", isPartial: Bool = false, body: JSON?) {
-            (self.code, self.isPartial, self.body) = (code, isPartial, body)
+        init(code: String = "", isPartial: Bool = false, body: JSON?, isOfBus: Bool = false) {
+            (self.code, self.isPartial, self.body, self.isOfBus) = (code, isPartial, body, isOfBus)
         }
 
-        init(_ frame: RecordedFrame) { self.init(code: frame.code, isPartial: frame.isPartial, body: frame.body) }
+        init(_ frame: RecordedFrame) {
+            self.init(
+                code: frame.code, isPartial: frame.isPartial, body: frame.body, isOfBus: frame.from == "bus")
+        }
+
+        /// What an error says of the handler; see section 12 of the protocol. A recording doesn't have it.
+        var ran: String {
+            switch code {
+            case "died", "deadline-exceeded", "cancelled", "replaced": "maybe"
+            case "unknown-action", "overloaded": "no"
+            default: isOfBus ? "no" : "yes"
+            }
+        }
     }
 
     enum Step {
@@ -59,7 +72,30 @@ struct RecordedLife {
     /// Why the process ended, if that is in the recording.
     var end: String?
 
-    /// Whether an ask is one of the steps of the life cycle that a process has once.
+    /// Whether the process was to end.
+    var isToEnd: Bool { end != nil || asks.contains { $0.frame.to == Self.lastStep } }
+
+    /// Adds what came later.
+    mutating func append(_ later: RecordedLife) {
+        let (firstAsk, firstOwn) = (asks.count, own.count)
+        asks += later.asks
+        own += later.own
+        steps += later.steps.map { step, at in
+            let moved: Step =
+                switch step {
+                case .ask(let index): .ask(index + firstAsk)
+                case .answered(let index): .answered(index + firstAsk)
+                case .withdraw(let index): .withdraw(index + firstAsk)
+                case .own(let index): .own(index + firstOwn)
+                case .answer(let index, let answer): .answer(index + firstOwn, answer)
+                case .notice, .noticeAnswered, .end: step
+                }
+            return (moved, at)
+        }
+        end = end ?? later.end
+    }
+
+    /// The calls with which the bus begins and ends the life of a process.
     static let firstStep = "module/setUp"
     static let lastStep = "module/tearDown"
 }

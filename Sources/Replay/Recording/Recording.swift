@@ -16,6 +16,8 @@ public struct Recording {
     private(set) var lives = [RecordedLife()]
     private var seen: Set<String> = []
     private var hasBodies = true
+    /// Whether the last life begins with hello, and nothing has shown yet whether a start follows.
+    private var hasSaidHello = false
     /// By the broker's number: where a call is in the current life.
     private var asks: [Int64: Int] = [:]
     private var own: [Int64: Int] = [:]
@@ -34,7 +36,7 @@ public struct Recording {
     public mutating func add(_ packet: some Collection<UInt8>) -> Bool {
         guard let json = try? JSON(parsing: Array(packet), maximumDepth: 128), json.object != nil else { return false }
         let frame = RecordedFrame(json: json)
-        missed += frame.missed
+        missed = min(missed + frame.missed, 1 << 50)
         if frame.kind == RecordedFrame.heading {
             begin(frame)
         } else if !frame.kind.isEmpty {
@@ -107,10 +109,12 @@ public struct Recording {
     private mutating func addAsk(_ frame: RecordedFrame) {
         guard let id = frame.id else { return }
         if frame.to == RecordedLife.firstStep {
-            if frames > 0 { lives.append(RecordedLife()) }
+            if !hasSaidHello, frames > 0 { beginLife() }
             life.hasStart = true
-            (asks, own, waiting) = ([:], [:], [:])
+        } else if hasSaidHello {
+            resumeLife()
         }
+        hasSaidHello = false
         asks[id] = life.asks.count
         var ask = RecordedLife.Ask(frame: frame)
         if let instance = frame.body?["instance"]?.string, frame.to == "module/create" {
@@ -118,6 +122,22 @@ public struct Recording {
         }
         step(.ask(life.asks.count), frame)
         life.asks.append(ask)
+    }
+
+    private mutating func beginLife() {
+        lives.append(RecordedLife())
+        (asks, own, waiting) = ([:], [:], [:])
+    }
+
+    /// It was no new process, but one that connected again: its last life goes on.
+    private mutating func resumeLife() {
+        guard lives.count > 1 else { return }
+        let later = lives.removeLast()
+        let (firstAsk, firstOwn) = (life.asks.count, life.own.count)
+        life.append(later)
+        asks = asks.mapValues { $0 + firstAsk }
+        own = own.mapValues { $0 + firstOwn }
+        waiting = waiting.mapValues { $0.map { $0 + firstOwn } }
     }
 
     private mutating func addOwn(_ frame: RecordedFrame) {
@@ -137,7 +157,7 @@ public struct Recording {
     }
 
     private mutating func answer(_ index: Int, _ answer: RecordedLife.Answer, _ frame: RecordedFrame) {
-        life.own[index].answerCount += 1
+        life.own[index].hasFailed = !answer.code.isEmpty
         step(.answer(index, answer), frame)
     }
 
@@ -168,7 +188,6 @@ public struct Recording {
 
     /// The broker ended a call to the module: its caller took it back, its time was over, or the module died.
     private mutating func withdraw(_ index: Int, _ frame: RecordedFrame) {
-        life.asks[index].withdrawn = frame.code
         if frame.code == "died" {
             end("it died", frame)
         } else {
@@ -179,9 +198,15 @@ public struct Recording {
     /// Returns which request an answer without a number belongs to: the oldest of those that it fits, except for
     /// broadcasts.
     private mutating func unnumbered(_ frame: RecordedFrame) -> Int? {
-        guard frame.body?["subscriptions"] == nil || frame.body?["features"] == nil else { return nil }
-        let kind: Unnumbered =
-            frame.body?["recipients"] != nil ? .broadcast : frame.body?["observers"] != nil ? .report : .call
+        if frame.body?["features"] != nil, frame.body?["subscriptions"] != nil {
+            // The answer to hello. A life with other frames is over, unless no start follows.
+            if frames > 0 { beginLife() }
+            hasSaidHello = true
+            return nil
+        }
+        let isReport =
+            frame.body?["observers"] != nil || frame.kind == "error" && waiting[.call, default: []].isEmpty
+        let kind: Unnumbered = frame.body?["recipients"] != nil ? .broadcast : isReport ? .report : .call
         guard waiting[kind]?.isEmpty == false else { return nil }
         guard kind == .broadcast else { return waiting[kind]?.removeFirst() }
         // A broadcast is answered at once, and those before it asked for no answer.

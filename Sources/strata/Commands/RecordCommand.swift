@@ -27,7 +27,9 @@ struct RecordCommand: ParsableCommand {
     var file: String
 
     @Option(
-        help: "Only frames from or to this module, and the errors of its calls; repeat it, or use commas, for several.",
+        help: ArgumentHelp(
+            "Only what is from or to this module, how its calls end, what the launcher says of it, and who creates "
+                + "instances; repeat it, or use commas, for several.", valueName: "module"),
         completion: LiveNames.modules)
     var module: [String] = []
 
@@ -50,6 +52,16 @@ struct RecordCommand: ParsableCommand {
         let connection = try bus.connect()
         let output = try RecordingFile(file, most: most << 20)
         defer { output.close() }
+        if StandardError.isTerminal { StandardError.write("Recording \(connection.welcome.app); ctrl-C ends it.") }
+        try output.begin(app: connection.welcome.app)
+        do throws(Failure) { try follow(connection, output) } catch {
+            output.abandon()
+            throw error
+        }
+        try output.finish()
+    }
+
+    private func follow(_ connection: CommandClient, _ output: RecordingFile) throws(Failure) {
         var filter = RecordFilter(module)
         var request = Request.monitor(noBodies ? [] : [.init("bodies", true)])
         request.onPartial = { body in
@@ -58,8 +70,6 @@ struct RecordCommand: ParsableCommand {
             guard let packet = filter.packet(json, body) else { return }
             if !output.add(packet, at: json["at"]?.integer ?? 0) { connection.client.cancelAll() }
         }
-        if StandardError.isTerminal { StandardError.write("Recording \(connection.welcome.app); ctrl-C ends it.") }
-        try output.begin(app: connection.welcome.app)
         try BusReturn.follow(connection, patience: loss.wait.value) { isAgain throws(Failure) in
             // Another broker numbers its calls from the start.
             if isAgain { filter = RecordFilter(module) }
@@ -71,7 +81,6 @@ struct RecordCommand: ParsableCommand {
                 StandardError.write("strata: \(MonitorCommand.appEnds)")
             }
         }
-        try output.finish()
     }
 
     /// What a broker's frames begin with.

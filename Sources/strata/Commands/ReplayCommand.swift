@@ -112,9 +112,12 @@ struct ReplayCommand: ParsableCommand {
     private func load() throws(Failure) -> Manifest {
         let environment = RunningApp.environment
         if let app = try? Manifest.load(path: manifest, environment: environment, readsSecrets: true) { return app }
-        do throws(ManifestErrors) { return try Manifest.load(path: manifest, environment: environment) } catch {
+        let app: Manifest
+        do throws(ManifestErrors) { app = try Manifest.load(path: manifest, environment: environment) } catch {
             throw Failure(.usage, error.description, isPlain: true)
         }
+        StandardError.write("\(manifest): its secrets can't be read here: modules get \(AppTable.Secret.hidden)")
+        return app
     }
 
     private func program(_ process: ModuleProcess) throws(Failure) -> [String] {

@@ -6,26 +6,37 @@ struct RecordFilter {
     private let names: Set<String>
     /// The open calls from or to these modules: the broker's errors for them are frames from `bus`.
     private var calls: Set<Int64> = []
-    /// The open calls of `launcher/lend`, whose answer has a row's variables and a token.
-    private var lent: Set<Int64> = []
+    /// How many frames were missed before those that were left out.
+    private var missed: Int64 = 0
 
     init(_ names: [String]) { self.names = Set(names) }
 
     /// Returns what is recorded of a frame; nil if it isn't recorded.
     mutating func packet(_ frame: JSON, _ bytes: [UInt8]) -> [UInt8]? {
-        let id = frame["id"]?.integer
-        let isOver = frame["kind"]?.string != "call" && frame["more"]?.bool != true
-        let isSecret = frame["to"]?.string == "bus/vouch" || id.map(lent.contains) == true
-        if let id {
-            if frame["to"]?.string == "launcher/lend" { lent.insert(id) } else if isOver { lent.remove(id) }
+        let missed = missed + max(0, frame["missed"]?.integer ?? 0)
+        guard isWanted(frame) else {
+            self.missed = missed
+            return nil
         }
-        let isWanted = names.isEmpty || isAboutModules(frame, id)
-        if let id, isWanted, !names.isEmpty {
+        self.missed = 0
+        // A vouch has a token, and so has what the launcher lends.
+        let isSecret =
+            frame["to"]?.string == "bus/vouch" || frame["from"]?.string == "launcher" && frame["body"]?["token"] != nil
+        guard isSecret || missed != frame["missed"]?.integer ?? 0, var members = frame.object else { return bytes }
+        members.removeAll { $0.name == "missed" }
+        if missed > 0 { members.append(.init("missed", .integer(missed))) }
+        return JSON.object(members.map { isSecret && $0.name == "body" ? .init("omitted", "secret") : $0 }).encoded()
+    }
+
+    private mutating func isWanted(_ frame: JSON) -> Bool {
+        guard !names.isEmpty else { return true }
+        let id = frame["id"]?.integer
+        guard isAboutModules(frame, id) else { return false }
+        if let id {
+            let isOver = frame["kind"]?.string != "call" && frame["more"]?.bool != true
             if isOver { calls.remove(id) } else { calls.insert(id) }
         }
-        guard isWanted else { return nil }
-        guard isSecret, let members = frame.object else { return bytes }
-        return JSON.object(members.map { $0.name == "body" ? .init("omitted", "secret") : $0 }).encoded()
+        return true
     }
 
     private func isAboutModules(_ frame: JSON, _ id: Int64?) -> Bool {

@@ -65,6 +65,15 @@ final class RecordingFile {
         StandardError.write("\(path): \(frames) packets, \(LoadView.size(UInt64(size)))\(lost)\(end)")
     }
 
+    /// Ends a recording that failed: an empty one is removed.
+    func abandon() {
+        if frames <= 1, path != "-" {
+            unlink(path)
+        } else {
+            try? finish()
+        }
+    }
+
     func close() {
         if descriptor != STDOUT_FILENO { Glibc.close(descriptor) }
     }

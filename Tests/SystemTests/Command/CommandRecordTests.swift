@@ -59,6 +59,9 @@ struct CommandRecordTests {
         #expect(try await times("--module", "Storage") == [0, 3, 4, 5])
         #expect(try await times("--module", "Session") == [1, 2])
         #expect(try await times("--module", "Session,Notes") == [0, 1, 2, 3])
+        // What was missed before a frame that isn't recorded is told with the next one.
+        #expect(
+            try await record(["--module", "Storage"]).packets.map { $0["missed"]?.integer } == [nil, nil, 3, nil, nil])
     }
 
     @Test(.promise("M.166")) func bodiesAreNotAskedForIfTheyAreNotWanted() async throws {

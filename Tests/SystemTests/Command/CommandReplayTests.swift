@@ -180,6 +180,53 @@ struct CommandReplayTests {
         #expect(run.lines.contains { $0["difference"] == "end" && $0["replayed"] == "goes on" }, "\(run.said)")
     }
 
+    @Test(.promise("M.167")) func anEarlierDeathThanRecordedIsADifference() throws {
+        let died = #"{"kind":"error","from":"bus","to":"Cart","id":9,"code":"died","bytes":0}"#
+        try write([Self.call(1, "Notes/crash"), Self.reply(1), Self.call(9, "Notes/crash"), died])
+        let run = try replay("Notes")
+        #expect(run.end == .exit(1))
+        #expect(run.lines.contains { $0["end"] == "signal 6" && $0["recorded"] == false }, "\(run.said)")
+    }
+
+    /// A module that asks for something new gets an error, and goes on.
+    @Test(.promise("M.167")) func aNewRequestHoldsUpNothing() throws {
+        let program = Self.program.replacingOccurrences(
+            of: "def word(call): return module.context.settings[\"word\"]",
+            with: """
+                async def word(call):
+                    try: await module.call("Store/new")
+                    except strata_bus.BusError as error: return error.code
+                """)
+        try write([Self.call(1, "Notes/word"), Self.reply(1, #""unavailable""#)], program: program)
+        let run = try replay("Notes", "--patience", "1s")
+        #expect(run.end == .exit(1))
+        #expect(run.lines.compactMap { $0["difference"]?.string } == ["newRequest"], "\(run.said)")
+    }
+
+    /// The stream is longer than the first credit, and what the module measures is never the same.
+    @Test(.promise("M.167")) func streamsToTheModuleKeepToItsCredit() throws {
+        let program = Self.program.replacingOccurrences(
+            of: "def word(call): return module.context.settings[\"word\"]",
+            with: """
+                async def word(call):
+                    return [number async for number in module.stream("Store/all", credit=2)]
+                """)
+        let numbers = (0..<9).map {
+            #"{"kind":"reply","from":"Store","to":"Notes","id":2,"more":true,"bytes":1,"body":\#($0)}"#
+        }
+        try write(
+            [
+                Self.call(1, "Notes/word"),
+                #"{"kind":"call","from":"Notes","to":"Store/all","callee":"Store","id":2,"bytes":0}"#,
+            ] + numbers + [
+                #"{"kind":"reply","from":"Store","to":"Notes","id":2,"bytes":0}"#,
+                Self.reply(1, "[0,1,2,3,4,5,6,7,8]"), Self.call(3, "module/metrics", from: "bus"),
+                #"{"kind":"reply","from":"Notes","to":"bus","id":3,"bytes":2,"body":{}}"#,
+            ], program: program)
+        let run = try replay("Notes", "--patience", "20s")
+        #expect(run.end == .exit(0) && run.lines.last?["answers"] == 2, "\(run.said)")
+    }
+
     @Test(.promise("M.167")) func anEndThatIsNotInTheRecordingIsADifference() throws {
         try write([Self.call(1, "Notes/crash"), Self.reply(1), Self.call(2, "Notes/word"), Self.reply(2)])
         let run = try replay("Notes")
@@ -192,6 +239,7 @@ struct CommandReplayTests {
             of: #"def word(call): return module.context.settings["word"]"#,
             with: """
                 async def word(call):
+                    module.broadcast("begun")
                     try: await asyncio.Event().wait()
                     except asyncio.CancelledError:
                         seen.append("cancelled")
@@ -209,6 +257,7 @@ struct CommandReplayTests {
         try write(
             [
                 Self.call(1, "Notes/word"),
+                #"{"kind":"broadcast","from":"Notes","to":"","name":"begun","bytes":0}"#,
                 #"{"kind":"error","from":"bus","to":"Cart","id":1,"code":"cancelled","bytes":0}"#,
                 Self.call(2, "Notes/seen"), Self.reply(2, #"["cancelled"]"#),
             ], program: program)
