@@ -7,8 +7,8 @@ import Testing
 /// What a recording says of one module: which frames it got, sent and answered, and by which process.
 struct RecordingTests {
     /// Returns what a recording of these frames says of `Notes`.
-    private func recording(_ frames: String...) -> Recording {
-        var recording = Recording(of: "Notes")
+    private func recording(_ frames: String...) -> ModuleRecording {
+        var recording = ModuleRecording(of: "Notes")
         for frame in frames {
             let isOne = recording.add(Array(frame.utf8))
             #expect(isOne, "\(frame)")
@@ -17,7 +17,7 @@ struct RecordingTests {
     }
 
     /// The steps in short.
-    private func steps(_ recording: Recording, life: Int = 0) -> [String] {
+    private func steps(_ recording: ModuleRecording, life: Int = 0) -> [String] {
         recording.lives[life].steps.map { step in
             switch step.step {
             case .ask(let index): "ask \(index)"

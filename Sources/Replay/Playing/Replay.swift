@@ -23,11 +23,11 @@ public struct Replay {
         public let description: String
     }
 
-    private let recording: Recording
+    private let recording: ModuleRecording
     private let plan: ReplayPlan
     private let story: Story
 
-    public init(_ recording: Recording, _ plan: ReplayPlan, _ story: Story) {
+    public init(_ recording: ModuleRecording, _ plan: ReplayPlan, _ story: Story) {
         (self.recording, self.plan, self.story) = (recording, plan, story)
     }
 

@@ -79,7 +79,7 @@ struct ReplayCommand: ParsableCommand {
         if count.differences > 0 { throw ExitCode(Failure.Status.answer.rawValue) }
     }
 
-    private func plan(_ recording: Recording) throws(Failure) -> ReplayPlan {
+    private func plan(_ recording: ModuleRecording) throws(Failure) -> ReplayPlan {
         let app = try load()
         if let recorded = recording.app, recorded != app.table.app {
             StandardError.write(

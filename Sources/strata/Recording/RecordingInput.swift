@@ -4,11 +4,11 @@ import StrataReplay
 /// Reads a recording.
 enum RecordingInput {
     /// - Throws: `usage` if the file isn't a recording.
-    static func read(_ path: String, of module: String) throws(Failure) -> Recording {
+    static func read(_ path: String, of module: String) throws(Failure) -> ModuleRecording {
         let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path) }
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
-        var (recording, reader, others) = (Recording(of: module), CaptureReader(), 0)
+        var (recording, reader, others) = (ModuleRecording(of: module), CaptureReader(), 0)
         while let piece = try nextPiece(descriptor, path) {
             reader.add(piece)
             do throws(CaptureReader.Failure) {

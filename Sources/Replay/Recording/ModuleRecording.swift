@@ -1,7 +1,7 @@
 import StrataCore
 
 /// What a recording says of one module: its lives, each the time of one process.
-public struct Recording {
+public struct ModuleRecording {
     /// The module's name.
     public let module: String
     /// How many frames of it the recording has.
