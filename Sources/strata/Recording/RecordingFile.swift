@@ -4,6 +4,7 @@ import StrataReplay
 /// The file that is recorded into.
 final class RecordingFile {
     private let path: String
+    private var shown: String { path == "-" ? "standard output" : path }
     private var descriptor: Int32
     private let most: Int
     private var size = 0
@@ -53,7 +54,7 @@ final class RecordingFile {
     }
 
     private var unwritten: Failure {
-        Failure(.usage, "\(path) can't be written: \(String(cString: strerror(failure)))")
+        Failure(.usage, "\(shown) can't be written: \(String(cString: strerror(failure)))")
     }
 
     /// Says what the file has.
@@ -62,7 +63,7 @@ final class RecordingFile {
         guard failure == 0 || failure == EPIPE else { throw unwritten }
         let lost = missed == 0 ? "" : "; \(missed) came too fast, and are missing"
         let end = isFull ? "; --most \(most >> 20) MiB are reached" : ""
-        StandardError.write("\(path): \(frames) packets, \(LoadView.size(UInt64(size)))\(lost)\(end)")
+        StandardError.write("\(shown): \(frames) packets, \(LoadView.size(UInt64(size)))\(lost)\(end)")
     }
 
     /// Ends a recording that failed: an empty one is removed.
