@@ -123,7 +123,8 @@ let package = Package(
             name: "StrataConformance", dependencies: ["CUV", "StrataCore"], path: "Sources/Conformance",
             swiftSettings: settings),
         .target(
-            name: "StrataReplay", dependencies: ["StrataCore", "StrataConformance"], path: "Sources/Replay",
+            name: "StrataReplay", dependencies: ["StrataCore", "StrataConformance", "StrataOperator"],
+            path: "Sources/Replay",
             swiftSettings: settings),
         .executableTarget(
             name: "StrataCommand",

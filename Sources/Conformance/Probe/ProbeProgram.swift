@@ -32,7 +32,8 @@ package final class ProbeProgram {
     /// Starts the program as the launcher would.
     /// - Parameters:
     ///   - words: its path, followed by its arguments.
-    ///   - environment: its `STRATA_…` variables, beside the lifeline, and others that it gets beside the kit's own.
+    ///   - environment: its variables. It also gets the lifeline's, and the kit's own ones that aren't named here and
+    ///     don't begin with `STRATA_`.
     ///   - folder: its working folder; nil for the kit's own.
     package init(
         _ words: [String], _ environment: [String: String], in folder: String? = nil

@@ -1,7 +1,7 @@
 /// The blocks of a capture file, in the format pcapng (draft-ietf-opsawg-pcapng), which Wireshark reads. Its packets
 /// are JSON texts. docs/recordings.md describes them.
 public enum CaptureBlock {
-    /// LINKTYPE_USER0: what a packet is, is between those who use it.
+    /// LINKTYPE_USER0, the first of the types that everybody may use for packets of their own.
     static let linkType: UInt32 = 147
     static let section: UInt32 = 0x0A0D_0D0A
     static let byteOrder: UInt32 = 0x1A2B_3C4D

@@ -99,8 +99,8 @@ extension PlayedLife {
                 kind: .answer, at: 0, what: "a report's notice", recorded: answer.shown, replayed: found.shown))
     }
 
-    /// Takes requests that the recording doesn't have so for those that it has with another body. Tells of the rest,
-    /// and answers them.
+    /// Decides about the strays. If the recording has a request with the same target and another body, the stray is
+    /// taken for that one. The other strays are new: each is told, and answered.
     func settleStrays() throws(Finding) {
         for frame in strays {
             if let index = unsent[Target(frame)]?.last {

@@ -21,7 +21,7 @@ final class PlayedLife {
     var ownOfID: [Int64: Int] = [:]
     /// Recorded requests that the module hasn't sent yet, by what they ask for.
     var unsent: [Target: [Int]] = [:]
-    /// Requests of the module that aren't in the recording so.
+    /// Requests of the module that equal none of the recorded ones.
     var strays: [ProbeFrame] = []
     var noticeAnswers: [RecordedLife.Answer] = []
     var isStarting = true

@@ -1,5 +1,6 @@
 import StrataConformance
 import StrataCore
+import StrataOperator
 
 /// Runs a module alone on what it was sent in a recording, and compares what it does.
 public struct Replay {
@@ -103,10 +104,6 @@ public struct Replay {
     /// The last lines that a program wrote.
     private static func lines(_ program: ProbeProgram) -> [String] {
         (program.output + [UInt8(ascii: "\n")] + program.errors).split(separator: UInt8(ascii: "\n")).suffix(20)
-            .map { line in
-                // A log handler's mark of severity.
-                let hasMark = line.count > 3 && line.first == UInt8(ascii: "<") && line.dropFirst(2).first == 0x3E
-                return Printable.output(String(decoding: line.dropFirst(hasMark ? 3 : 0).prefix(512), as: UTF8.self))
-            }
+            .map { Printable.output(String(decoding: Severity.split(Array($0)).text.prefix(512), as: UTF8.self)) }
     }
 }

@@ -29,6 +29,7 @@ public struct ModuleRecording {
     /// What answers without a number are told apart by.
     private enum Unnumbered { case call, broadcast, report }
 
+    /// Makes an empty recording.
     public init(of module: String) { self.module = module }
 
     /// Adds the next packet.
@@ -195,8 +196,8 @@ public struct ModuleRecording {
         }
     }
 
-    /// Returns which request an answer without a number belongs to: the oldest of those that it fits, except for
-    /// broadcasts.
+    /// Returns the request that an answer without a number belongs to. The answer's members say what kind of request
+    /// that is. Of several open calls or reports it is the oldest one, of broadcasts the newest.
     private mutating func unnumbered(_ frame: RecordedFrame) -> Int? {
         if frame.body?["features"] != nil, frame.body?["subscriptions"] != nil {
             // The answer to hello. A life with other frames is over, unless no start follows.

@@ -122,10 +122,7 @@ struct ReplayCommand: ParsableCommand {
 
     private func program(_ process: ModuleProcess) throws(Failure) -> [String] {
         let own = process.executable.map { [$0] + process.run.dropFirst() } ?? []
-        guard !words.isEmpty || !own.isEmpty else {
-            throw Failure(.usage, "the row of \(module) has no `run`: give the program to run after --")
-        }
-        var all = (words.isEmpty ? [Place.mark] : words).flatMap { $0 == Place.mark ? own : [$0] }
+        var all = try Place.words(words, run: own, of: module)
         all[0] = try ProgramSearch.path(of: all[0])
         return all
     }

@@ -33,13 +33,23 @@ struct Place {
     /// Whether the launcher would run the module as another user.
     var isAnothersUser: Bool { user.map { $0 != Int64(geteuid()) } ?? false }
 
+    /// Returns a program and its arguments, at least the program.
+    /// - Parameters:
+    ///   - given: what the person has given; empty for the row's own program.
+    ///   - run: the row's own program, which `mark` stands for.
+    static func words(_ given: [String], run: [String], of module: String) throws(Failure) -> [String] {
+        let words = (given.isEmpty ? [mark] : given).flatMap { $0 == mark ? run : [$0] }
+        guard !words.isEmpty else {
+            throw Failure(.usage, "the row of \(module) has no `run`: give the program to run after --")
+        }
+        return words
+    }
+
     /// Replaces this process with a program. Returns only by throwing.
     /// - Parameter words: the program's path and its arguments; empty for the row's own program.
     func become(_ words: [String], as module: String) throws(Failure) -> Never {
-        let words = (words.isEmpty ? [Self.mark] : words).flatMap { $0 == Self.mark ? run : [$0] }
-        guard let program = words.first else {
-            throw Failure(.usage, "the row of \(module) has no `run`: give the program to run after --")
-        }
+        let words = try Self.words(words, run: run, of: module)
+        let program = words[0]
         guard chdir(folder) == 0 else {
             throw Failure(
                 .usage, "the folder of \(module), \(folder), can't be entered: \(String(cString: strerror(errno)))")

@@ -6,7 +6,7 @@ struct RecordFilter {
     private let names: Set<String>
     /// The open calls from or to these modules: the broker's errors for them are frames from `bus`.
     private var calls: Set<Int64> = []
-    /// How many frames were missed before those that were left out.
+    /// The missed frames that no recorded packet has told yet.
     private var missed: Int64 = 0
 
     init(_ names: [String]) { self.names = Set(names) }
@@ -43,8 +43,9 @@ struct RecordFilter {
         func isOne(_ name: JSON?) -> Bool { name?.string.map(names.contains) ?? false }
         return isOne(frame["from"]) || isOne(frame["to"]) || isOne(frame["callee"])
             || id.map(calls.contains) == true
-            // What the launcher says of their processes, and who asks for their instances.
+            // The launcher says what became of their processes.
             || (frame["callee"]?.string == "bus" && isOne(frame["body"]?["module"]))
+            // It says who creates an instance, perhaps one of theirs.
             || frame["to"]?.string == "bus/create"
     }
 }

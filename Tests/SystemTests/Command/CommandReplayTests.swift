@@ -8,7 +8,9 @@ import Testing
 /// `strata replay`, on recordings that the test writes, of a module in Python.
 @Suite(.timeLimit(.hang))
 struct CommandReplayTests {
-    private let folder = try! StrataTesting.TemporaryFolder()  // because a test without one has failed anyway
+    private let folder: StrataTesting.TemporaryFolder
+
+    init() throws { folder = try StrataTesting.TemporaryFolder() }
 
     private static let manifest = """
         app: shop

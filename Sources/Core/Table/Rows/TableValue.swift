@@ -89,6 +89,7 @@ struct TableValue {
 }
 
 extension JSON {
+    /// Returns an array of strings.
     public static func strings(_ strings: [String]) -> JSON { .array(strings.map(JSON.string)) }
     static func count(_ count: some BinaryInteger) -> JSON { .integer(Int64(clamping: count)) }
 }

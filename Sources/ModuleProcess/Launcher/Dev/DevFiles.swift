@@ -56,9 +56,9 @@ struct DevFiles {
         return Self.sources.contains(suffix) ? .source : nil
     }
 
-    /// Returns the rows that a changed script is for: those that run it. If none does, it is for the rows whose own
-    /// script is in its folder, or in one above it. If there is none either, any row may import it: then it is for
-    /// each row that runs Python.
+    /// Returns the rows that restart for a changed script. These are the rows that run it. If no row runs it, they are
+    /// the rows whose own script is in its folder, or in a folder above. Otherwise any row may import it, so all rows
+    /// that run Python restart.
     func rows(of script: String) -> Set<String> {
         let own = rows.filter { $0.scripts.contains(script) }
         guard own.isEmpty else { return Set(own.map(\.name)) }
