@@ -215,10 +215,12 @@ extension BusCore {
             statistics.dropped += 1
             return
         }
+        if call.pointee.kind == .served, monitors.cancel(call) { return }
         failAndCancel(
-            call, .cancelled, "\(peer.displayName) cancelled its request \(header.id)", trace: header.trace,
-            meta: header.meta)
+            call, .cancelled, Self.cancelled(header.id, by: peer), trace: header.trace, meta: header.meta)
     }
+
+    static func cancelled(_ id: UInt64, by peer: Peer) -> String { "\(peer.displayName) cancelled its request \(id)" }
 
     @inline(never)
     func handleCredit(_ header: borrowing Header, from peer: Peer) {

@@ -162,7 +162,16 @@ extension BusCore {
             monitor.promised -= 1
             monitor.peer._withUnsafeGuaranteedRef { send(formatter, room, to: monitor, of: $0) }
         }
+        if monitors.hasCancelled { endCancelled() }
         return work
+    }
+
+    /// Ends the cancelled monitors that have been sent all that was noted for them.
+    @inline(never)
+    private func endCancelled() {
+        while let call = monitors.nextToEnd, let peer = call.pointee.caller?.takeUnretainedValue() {
+            fail(call, .cancelled, Self.cancelled(call.pointee.callerID, by: peer))
+        }
     }
 
     private func send(_ formatter: NoteFormatter, _ room: Int, to monitor: Monitor, of peer: Peer) {

@@ -30,6 +30,9 @@ final class Monitor {
     /// The frames of the next note's edge that were left out before it.
     @exclusivity(unchecked)  // the same
     var leftBefore: UInt64 = 0
+    /// Whether its caller has cancelled it. It is still sent what was noted before that.
+    @exclusivity(unchecked)  // the same
+    var isCancelled = false
 
     /// The frames that the caller asked for.
     struct Wanted: StatePart {
@@ -82,8 +85,9 @@ final class Monitor {
         return true
     }
 
+    /// Whether it is shown further frames.
     @inline(__always)
-    var isOpen: Bool { peer._withUnsafeGuaranteedRef { $0.isOpen } }
+    var isOpen: Bool { !isCancelled && peer._withUnsafeGuaranteedRef { $0.isOpen } }
 
     /// Whether it has credit beyond the notes that wait in the ring.
     @inline(__always)

@@ -25,6 +25,9 @@ struct MonitorTable {
     /// The monitors that are still to be told what was left out; nil if it isn't the time.
     private(set) var tellingLeft: [CallReference]?
 
+    /// Whether some monitor is cancelled, and still to be sent what was noted for it.
+    private(set) var hasCancelled = false
+
     @inline(__always) var isEmpty: Bool { first == nil }
 
     func hasMonitors(of peer: Peer) -> Bool {
@@ -80,12 +83,25 @@ struct MonitorTable {
         if ring == nil { ring = NoteRing() }
     }
 
+    /// Lets the monitor that belongs to a call see no more frames, because its caller wants none.
+    /// - Returns: whether it ends later: it is to be sent what was noted for it before that.
+    mutating func cancel(_ call: CallPointer) -> Bool {
+        guard let monitor = monitors.first(where: { $0.call == call }), monitor.promised > 0 else { return false }
+        monitor.isCancelled = true
+        hasCancelled = true
+        return true
+    }
+
+    /// A cancelled monitor's request that can end, because it has been sent everything; nil if there is none.
+    var nextToEnd: CallPointer? { monitors.first { $0.isCancelled && $0.promised == 0 }?.call }
+
     /// Ends the monitor that belongs to a call, if there is one. What it would still have been sent
     /// is dropped.
     /// - Returns: whether there was one.
     mutating func remove(_ call: CallPointer) -> Bool {
         guard let index = monitors.firstIndex(where: { $0.call == call }) else { return false }
         let ended = monitors.remove(at: index)
+        hasCancelled = monitors.contains { $0.isCancelled }
         chain()
         ring?.forget(ended.bit)
         guard monitors.isEmpty else { return true }

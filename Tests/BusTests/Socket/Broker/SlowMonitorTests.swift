@@ -72,6 +72,23 @@ struct SlowMonitorTests {
         }
     }
 
+    /// The notes take several turns. The cancel comes while most of them wait.
+    @Test(.promise("10.22")) func aCancelledMonitorIsSentWhatWasNotedBefore() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let ant = try bus.module("Ant")
+            let tool = try bus.operator()
+            let id = try tool.monitor(["name": "n"], credit: 1_000_000)
+            try tool.settle()
+            let frame = FrameBytes.frame(["kind": "broadcast", "name": "n"])
+            try ant.send(bytes: Array(repeatElement(frame, count: 3_000).joined()))
+            try ant.settle()
+            try tool.cancel(id)
+            for _ in 0..<3_000 { try tool.expect(["kind": "reply", "id": .integer(Int64(id)), "more": true]) }
+            try tool.expect(["kind": "error", "id": .integer(Int64(id)), "code": "cancelled"])
+            try tool.expectNothing()
+        }
+    }
+
     @Test(.promise("10.22")) func anOlderMonitorsGapsDoNotAffectOtherMonitors() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant")
