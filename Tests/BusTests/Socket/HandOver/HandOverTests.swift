@@ -227,7 +227,7 @@ struct HandOverTests {
         let wait = "[ $1 = --resume ] && { : > '\(mark)'; until [ -e '\(go)' ]; do sleep 0.01; done; }"
         let script = "#!/bin/bash\n\(wait)\nexec -a \"$0\" '\(real)' \"$@\"\n"
         try WrittenProgram.write(script, to: program)
-        let table = AppTable.testing(.manual("Login") { $0.ping = 1_500 })
+        let table = AppTable.testing(.manual("Login") { $0.ping = 5_000 })
         try TestBus.run(table, executable: program) { bus in
             let launcher = try bus.launcher()
             let token = try bus.vouch(for: "Login")
@@ -239,11 +239,11 @@ struct HandOverTests {
             while access(mark, F_OK) != 0, ContinuousClock.now < limit { sched_yield() }
             try login.reply(to: ping)
             // Its time passes while its answer is not read.
-            let over = ContinuousClock.now + .milliseconds(1_600)
+            let over = ContinuousClock.now + .milliseconds(5_100)
             while ContinuousClock.now < over { poll(nil, 0, 10) }
             try WrittenProgram.write("", to: go)
             let answer = try bus.operator().expectReply(to: change)
-            #expect((answer.json["microseconds"]?.integer ?? 0) >= 1_600_000)
+            #expect((answer.json["microseconds"]?.integer ?? 0) >= 5_100_000)
             try login.reply(to: try login.expectCall("module/ping"))
             try launcher.expectNothing()
             #expect(try bus.state(of: "Login") == "ready")
