@@ -38,6 +38,15 @@ struct AppGraphTests {
         #expect(AppGraph(table).edges == AppGraph(Apps.five).edges)
     }
 
+    @Test(.promise("M.168")) func aPatternsObserverGetsEachBroadcastThatItMatches() {
+        var table = Apps.five
+        table.modules[4].observes = [.init(name: "*.ended", isPattern: true), .init(name: "store.>", isPattern: true)]
+        let added = Set(AppGraph(table).edges.map(AppGraph(table).sentence))
+            .subtracting(AppGraph(Apps.five).edges.map(AppGraph(Apps.five).sentence))
+        #expect(
+            added == ["Store broadcasts store.changed to Finder", "Session broadcasts session.ended to Finder"])
+    }
+
     @Test func chainsOfAdaptersAreFollowedUntilARowProvides() {
         var table = Apps.five
         var chained = AppTable.Adapter(name: "Entry", to: "NoteLogin")

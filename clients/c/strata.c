@@ -1175,9 +1175,20 @@ static void put_report(struct declaration *first, struct declaration *report, st
   strata_put_array_end(w);
 }
 
+/* Whether a segment of an observed name stands for others: `*`, or `>` at the end. */
+static bool is_pattern(const char *name) {
+  for (const char *segment = name;; segment++) {
+    size_t length = strcspn(segment, ".");
+    bool is_last = segment[length] == '\0';
+    if (length == 1 && (*segment == '*' || (*segment == '>' && is_last))) return true;
+    if (is_last) return false;
+    segment += length;
+  }
+}
+
 static void put_observation(struct declaration *d, strata_writer *w) {
   strata_put_object(w);
-  put_member(w, "name", d->a);
+  put_member(w, is_pattern(d->a) ? "pattern" : "name", d->a);
   put_member(w, "object", d->b);
   if (d->flags) put_member(w, "keep", "latest");
   strata_put_object_end(w);

@@ -134,6 +134,8 @@ strata_status strata_setting(strata *bus, const char *key, unsigned flags);
 
 /** An observation. */
 typedef struct strata_observation {
+  /** A segment `*` in the name stands for any one segment, and a last `>` for
+   * one or more: "storage.*", "storage.>". The notice says its name. */
   const char *name;
   const char *object;      /**< only notices about it; NULL for all */
   bool latest;             /**< keep: latest, else all */

@@ -172,25 +172,29 @@ extension BusCore {
     /// The most names of each kind that are looked at, duplicates included.
     private static let mostNames = 1_024
 
-    /// Returns `{"events", "notifications"}`, each name once, in alphabetical order: the events
-    /// that modules handle, and the notifications that they observe or that their rows broadcast.
+    /// Returns `{"events", "patterns", "notifications"}`, each once, in alphabetical order: the events that modules
+    /// handle, the patterns that they observe, and the notifications that they observe or that their rows broadcast.
     func namesListing(_: BusCall) -> Listing.Part {
         var events: [String] = []
-        var notifications: [String] = []
+        var (notifications, patterns): ([String], [String]) = ([], [])
         func add(_ names: some Sequence<String>, to list: inout [String]) {
             list += names.prefix(Self.mostNames - list.count)
         }
         for module in modules.inStartOrder {
             if events.count < Self.mostNames { add(module.session.events.sorted(), to: &events) }
             add(module.row?.broadcasts ?? [], to: &notifications)
-            let observed = module.peer?.observations.all ?? []
-            add(observed.lazy.map { String(decoding: $0.terms.target.name, as: UTF8.self) }, to: &notifications)
+            for observation in (module.peer?.observations.all ?? []).prefix(Self.mostNames) {
+                let text = Request.Bytes.text(observation.terms.target.name)
+                if observation.terms.target.isPattern {
+                    add([text], to: &patterns)
+                } else {
+                    add([text], to: &notifications)
+                }
+            }
         }
         func sorted(_ names: [String]) -> [String] { Set(names).sorted() }
-        return Listing.array("notifications", of: sorted(notifications), first: [.init("events", JSON(sorted(events)))])
-        {
-            .string($0)
-        }
+        let first: [JSON.Member] = [.init("events", JSON(sorted(events))), .init("patterns", JSON(sorted(patterns)))]
+        return Listing.array("notifications", of: sorted(notifications), first: first) { .string($0) }
     }
 }
 

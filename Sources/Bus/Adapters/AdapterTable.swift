@@ -78,9 +78,17 @@ struct AdapterTable {
 
     func noticeAliases(_ name: String) -> [NoticeAlias] { aliases[name] ?? [] }
 
-    /// Returns the providers' names of the notifications that get this name from an adapter.
-    func originals(of name: [UInt8]) -> [[UInt8]] {
-        aliases.filter { $0.value.contains { $0.name == name } }.map { Array($0.key.utf8) }
+    /// Returns the providers' names of the notifications that get this name, or one that this pattern matches, from an
+    /// adapter.
+    func originals(of observed: ObservedName) -> [ObservedName] {
+        aliases.filter { aliases in
+            aliases.value.contains { alias in
+                guard observed.isPattern else { return alias.name == observed.text }
+                return observed.text.withUnsafeBytes { text in
+                    alias.name.withUnsafeBytes { NamePattern.matches(text, $0) }
+                }
+            }
+        }.map { ObservedName(text: Array($0.key.utf8)) }
     }
 }
 

@@ -89,6 +89,7 @@ final class BusCore {
         instances = InstanceTable()
         nodes = NodeTable(table, now: time / 1_000_000)
         observations.keepsChanges = !nodes.isEmpty
+        observations.hasAliases = adapters.hasNotices
         modules = ModuleTable(table)
         start = AppStart(StartBarrier(groups: Self.eagerGroups(modules.rows)))
         declareInterfaces()
@@ -122,6 +123,7 @@ final class BusCore {
             nodes.find(state.node)?.received.resume(state)
         }
         observations.keepsChanges = !nodes.isEmpty
+        observations.hasAliases = adapters.hasNotices
         modules = ModuleTable(resuming: records, next: state.next.module)
         start = state.start
         statistics = state.statistics
@@ -133,6 +135,7 @@ final class BusCore {
     func take(policyOf new: AppTable) {
         table = new
         adapters = AdapterTable(new.adapters)
+        observations.hasAliases = adapters.hasNotices
         settings = SettingTable(new)
     }
 

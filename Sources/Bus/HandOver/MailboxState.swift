@@ -42,6 +42,8 @@ struct HeldNoticeState: StatePart {
     var textCost = 0
     var missed = 0
     var deliveredTo: UInt64 = 0
+    /// The name that it is delivered under; empty if it is the target's.
+    var name: [UInt8] = []
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &target)
@@ -55,6 +57,7 @@ struct HeldNoticeState: StatePart {
         try file(9, &textCost)
         try file(10, &missed)
         try file(11, &deliveredTo)
+        try file(12, &name)
     }
 }
 
@@ -72,7 +75,8 @@ extension Mailbox {
             return HeldNoticeState(
                 target: notice.observation.target, from: kept.from, level: kept.level, object: kept.object,
                 trace: kept.trace, meta: kept.meta, payload: payloads.place(of: kept.body), rank: notice.rank,
-                textCost: notice.textCost, missed: notice.missed, deliveredTo: notice.deliveredTo)
+                textCost: notice.textCost, missed: notice.missed, deliveredTo: notice.deliveredTo,
+                name: notice.name == notice.observation.target.name ? [] : notice.name)
         }
         if isOwed { state.owed = notices } else { state.held = notices }
         return state
@@ -90,7 +94,8 @@ extension Mailbox {
                 from: own.from, level: own.level, object: own.object, trace: own.trace, meta: own.meta,
                 body: payloads[own.payload])
             return HeldNotice(
-                observation: observation, notice: notice, rank: own.rank, textCost: own.textCost, missed: own.missed,
+                observation: observation, name: own.name.isEmpty ? own.target.name : own.name, notice: notice,
+                rank: own.rank, textCost: own.textCost, missed: own.missed,
                 deliveredTo: own.deliveredTo)
         }
         resume(missed: state.missed, held)

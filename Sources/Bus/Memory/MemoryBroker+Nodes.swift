@@ -8,7 +8,7 @@ extension MemoryBroker {
         package let reason: String
         /// Its rows that are ready, sorted.
         package let ready: [String]
-        /// The names that it observes, each with the latest rank of an observer.
+        /// The names and patterns that it observes, each with the latest rank of an observer.
         package let observed: [String: Int]
         /// The number of this node's requests that are open there.
         package let open: Int
@@ -20,7 +20,9 @@ extension MemoryBroker {
     package func seen(_ node: String) -> SeenNode? {
         bus.nodes.find(node).map { node in
             SeenNode(
-                state: node.life.word, reason: node.reason, ready: node.ready.sorted(), observed: node.sent.observed,
+                state: node.life.word, reason: node.reason, ready: node.ready.sorted(),
+                observed: Dictionary(
+                    node.sent.observed.map { (Request.Bytes.text($0.key.text), $0.value) }, uniquingKeysWith: max),
                 open: node.peers.reduce(0) { $0 + $1.servedCount }, queued: node.connection?.outbox.pending ?? 0)
         }
     }

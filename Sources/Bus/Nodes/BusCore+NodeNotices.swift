@@ -13,12 +13,12 @@ extension BusCore {
         var reached = 0
         var payload: Payload?
         for node in nodes.nodes {
-            guard let observed = node.sent.find(header.name), let latest = observed.rank,
-                LevelRule.broadcastReaches(from: rank, to: latest)
+            guard let found = node.sent.observed(header.name),
+                LevelRule.broadcastReaches(from: rank, to: found.rank)
             else { continue }
-            observed.count += 1
+            let observed = found.entry ?? node.sent.count(header.name, at: host.wallMicroseconds)
             guard node.life == .up, let connection = node.connection else {
-                observed.missed += 1
+                observed.count += 1
                 continue
             }
             let isSent = levels.nameBytes[rank].withUnsafeBytes { level in
@@ -26,6 +26,7 @@ extension BusCore {
                     name: header.name, object: header.members.contains(.object) ? header.object : nil, from: peer.from,
                     level: level, via: "broadcast", trace: header.trace, meta: header.meta, body: body)
                 guard fits(notice.cost, connection) else { return false }
+                if node.sent.hasMissedByPatterns { tellMissedByPatterns(node) }
                 if body.count >= Outbox.largeBody, payload == nil { payload = Payload(copying: body, reclaimer) }
                 let isNew = node.subscription != node.saidSubscription
                 queue(
@@ -33,6 +34,11 @@ extension BusCore {
                     to: connection)
                 return true
             }
+            if !isSent, observed.rank == nil {
+                node.sent.missedByPatterns(header.name, from: rank)
+                continue
+            }
+            observed.count += 1
             if isSent {
                 observed.missed = 0
                 node.saidSubscription = node.subscription
@@ -44,22 +50,42 @@ extension BusCore {
         return reached
     }
 
+    private func tellMissedByPatterns(_ node: NodeRecord) {
+        for body in NodeFrame.bodies(missed: node.sent.takeMissedByPatterns()) { tell(node, body) }
+    }
+
     // MARK: What was missed
+
+    /// Notes what patterns have missed of a node's broadcasts.
+    func noteMissed(_ missed: [(pattern: ObservedName, missed: UInt64)], of node: NodeRecord) {
+        let rank = earliestRank(of: node)
+        for (pattern, missed) in missed {
+            noteMissed(missed, by: observations.find(pattern)?.observations ?? [], of: node, from: rank)
+        }
+    }
+
+    /// The earliest rank of a sender on a node.
+    private func earliestRank(of node: NodeRecord) -> Int {
+        modules.rows.lazy.filter { $0.row?.placement.includes(node.name) == true }.map(\.rank).min() ?? 0
+    }
 
     /// Tells the observers of a node's broadcasts what has not come of these before its present
     /// connection.
     func noteGap(of node: NodeRecord) {
         guard node.told.series != 0 else { return }
-        let rank = modules.rows.lazy.filter { $0.row?.placement.includes(node.name) == true }.map(\.rank).min() ?? 0
+        let rank = earliestRank(of: node)
         switch node.received.begins(node.told.series, node.told.counts) {
         case .counted(let gaps):
             for (name, missed) in gaps { noteMissed(Array(name.utf8), missed, of: node, from: rank) }
         case .unknown(let known):
             // Nobody knows how many they are, so one stands for them.
             let rows = modules.rows.lazy.filter { $0.row?.placement.includes(node.name) == true }
-            for name in Set(known).union(rows.flatMap(\.declared.broadcasts)) {
-                noteMissed(Array(name.utf8), 1, of: node, from: rank)
+            let names = Set(known).union(rows.flatMap(\.declared.broadcasts))
+            var observers: [UnsafeMutableRawPointer: Unmanaged<Observation>] = [:]
+            for observation in names.flatMap({ self.observers(of: Array($0.utf8)) }) {
+                observers[observation.toOpaque()] = observation
             }
+            noteMissed(1, by: Array(observers.values), of: node, from: rank)
         }
         node.told = (0, [:])
     }
@@ -67,16 +93,34 @@ extension BusCore {
     /// Makes the next notice of each observer that a node knows say how many were lost before it.
     /// - Parameter rank: the earliest rank of a sender.
     func noteMissed(_ name: [UInt8], _ missed: UInt64, of node: NodeRecord, from rank: Int) {
-        for name in observedNames(of: name) {
-            for observation in name.withUnsafeBytes({ observations.find($0) })?.observations ?? [] {
-                observation._withUnsafeGuaranteedRef { observation in
-                    guard LevelRule.broadcastReaches(from: rank, to: observation.terms.rank),
-                        observation.subscription <= node.knownSubscription
-                    else { return }
-                    observation.gap += Int(clamping: missed)
+        noteMissed(missed, by: observers(of: name), of: node, from: rank)
+    }
+
+    private func noteMissed(
+        _ missed: UInt64, by observations: [Unmanaged<Observation>], of node: NodeRecord, from rank: Int
+    ) {
+        for observation in observations {
+            observation._withUnsafeGuaranteedRef { observation in
+                guard LevelRule.broadcastReaches(from: rank, to: observation.terms.rank),
+                    observation.subscription <= node.knownSubscription
+                else { return }
+                observation.gap += Int(clamping: missed)
+            }
+        }
+    }
+
+    /// Returns the observations of a broadcast, whatever its sender.
+    private func observers(of name: [UInt8]) -> [Unmanaged<Observation>] {
+        var lists: [ObservationTable.List] = []
+        for name in [name] + aliases(of: name) {
+            name.withUnsafeBytes { name in
+                if let list = observations.find(name) { lists.append(list) }
+                observations.forEachPattern(of: name) { list in
+                    if !lists.contains(where: { $0 === list }) { lists.append(list) }
                 }
             }
         }
+        return lists.flatMap(\.observations)
     }
 
     /// Returns the observations that a broadcast reaches. If its sender is on another node, these are the
@@ -88,10 +132,9 @@ extension BusCore {
         return list.observations.filter { $0._withUnsafeGuaranteedRef { $0.subscription <= known } }
     }
 
-    /// Returns the names under which a broadcast is observed: its own, and those that adapters give
-    /// it.
-    func observedNames(of name: [UInt8]) -> [[UInt8]] {
-        [name] + (adapters.hasNotices ? adapters.noticeAliases(Request.Bytes.text(name)).map(\.name) : [])
+    /// Returns the names that adapters give to a broadcast.
+    func aliases(of name: [UInt8]) -> [[UInt8]] {
+        adapters.hasNotices ? adapters.noticeAliases(Request.Bytes.text(name)).map(\.name) : []
     }
 
     private func queue(

@@ -119,16 +119,22 @@ extension BusCore {
 
     /// Returns the number under which the nodes know, or will know, of an observation that begins now.
     func subscription(for terms: Observation.Terms) -> UInt64 {
-        let name = terms.target.name
-        let names = [name] + (adapters.hasNotices ? adapters.originals(of: name) : [])
+        let observed = terms.target.observed
+        let names = [observed] + (adapters.hasNotices ? adapters.originals(of: observed) : [])
         return nodes.subscriptions.number(names, rank: terms.rank, nodes.told.observed)
     }
 
-    /// Returns the latest rank that observes a name here; nil if nobody does.
-    private func observedRank(of name: [UInt8]) -> Int? {
-        observedNames(of: name).compactMap { name in
-            name.withUnsafeBytes { observations.find($0)?.latestRank }
-        }.max()
+    /// Returns the latest rank that observes exactly this name or pattern here; nil if nobody does. The other nodes find
+    /// the patterns that match a name, but don't know the names that adapters give it.
+    private func observedRank(of observed: ObservedName) -> Int? {
+        var ranks = [observations.find(observed)?.latestRank]
+        for alias in observed.isPattern ? [] : aliases(of: observed.text) {
+            alias.withUnsafeBytes { alias in
+                ranks.append(observations.find(alias)?.latestRank)
+                observations.forEachPattern(of: alias) { ranks.append($0.latestRank) }
+            }
+        }
+        return ranks.compactMap(\.self).max()
     }
 
     /// Tells the nodes what the rows say now, after a reload.
@@ -178,6 +184,7 @@ extension BusCore {
         if node.life == .up {
             released(frame.released, by: node)
             ended(frame.ended, on: node)
+            noteMissed(frame.missed, of: node)
         }
         switch node.life {
         case .joining where !frame.more: join(node, NodeFacts(table))
@@ -194,12 +201,12 @@ extension BusCore {
         for row in frame.rows { node.facts.rows[row.key] = row.value }
         try require(
             node.facts.rows.count <= Self.mostRows, .tooLarge, "\(node.name) has over \(Self.mostRows) rows")
-        for name in frame.unobserves { node.sent.unobserves(name) }
+        for observed in frame.unobserves { node.sent.unobserves(observed) }
         node.sent.forgetFormer(at: host.wallMicroseconds)
         // A node observes no later than its own modules may.
         let latest = latestRank(on: node)
-        for (name, rank) in frame.observes where name.utf8.count <= 256 {
-            node.sent.observes(name, rank: min(rank, latest))
+        for (observed, rank) in frame.observes where observed.isUsable {
+            node.sent.observes(observed, rank: min(rank, latest))
         }
         if node.life == .joining {
             if frame.series != 0 { node.told.series = frame.series }

@@ -20,8 +20,10 @@ struct NodeFrame {
     var rows: [String: NodeFacts.Row] = [:]
     var ready: [String] = []
     var unready: [String] = []
-    var observes: [(name: String, rank: Int)] = []
-    var unobserves: [String] = []
+    var observes: [(ObservedName, rank: Int)] = []
+    var unobserves: [ObservedName] = []
+    /// How many broadcasts of names that only patterns observe the sender had no room for, by the pattern.
+    var missed: [(pattern: ObservedName, missed: UInt64)] = []
     /// The instances there that its modules have released, and those here that have ended, by the numbers of the
     /// creator's node.
     var (released, ended): ([UInt64], [UInt64]) = ([], [])
@@ -31,6 +33,19 @@ struct NodeFrame {
     var series: UInt64 = 0
     /// How many broadcasts of a name the sender has had for the receiver in this series.
     var counts: [String: UInt64] = [:]
+
+    /// The members that say what begins and ends to be observed.
+    private struct Observing {
+        let isPattern: Bool
+        let begin: String
+        let end: String
+
+        static let names = Observing(isPattern: false, begin: "observes", end: "unobserves")
+        static let patterns = Observing(isPattern: true, begin: "observesPatterns", end: "unobservesPatterns")
+        static let all = [names, patterns]
+
+        static func of(_ observed: ObservedName) -> Observing { observed.isPattern ? patterns : names }
+    }
 
     init() {}
 
@@ -54,22 +69,34 @@ struct NodeFrame {
         for member in try reader.object("rows") ?? [] { rows[member.name] = try NodeFacts.Row(member) }
         ready = try reader.strings("ready")
         unready = try reader.strings("unready")
-        unobserves = try reader.strings("unobserves")
-        for member in try reader.object("observes") ?? [] {
-            guard let rank = member.value.integer.flatMap({ Int(exactly: $0) }), rank >= 0 else {
-                throw BusError(.badParams, "a node observes \"\(member.name)\" without a rank")
+        for kind in Observing.all {
+            unobserves += try reader.strings(kind.end).map {
+                ObservedName(text: Array($0.utf8), isPattern: kind.isPattern)
             }
-            observes.append((member.name, rank))
+            for member in try reader.object(kind.begin) ?? [] {
+                guard let rank = member.value.integer.flatMap({ Int(exactly: $0) }), rank >= 0 else {
+                    throw BusError(.badParams, "a node observes \"\(member.name)\" without a rank")
+                }
+                observes.append((ObservedName(text: Array(member.name.utf8), isPattern: kind.isPattern), rank))
+            }
+        }
+        for member in try reader.object("missed") ?? [] {
+            let pattern = ObservedName(text: Array(member.name.utf8), isPattern: true)
+            missed.append((pattern, try Self.count(member, "missed")))
         }
         (released, ended) = (try Self.numbers(json, "released"), try Self.numbers(json, "ended"))
         subscription = try reader.integer("subscription").map { UInt64(max(0, $0)) }
         series = UInt64(max(0, try reader.integer("series") ?? 0))
         for member in try reader.object("counts") ?? [] {
-            guard let count = member.value.integer, count >= 0 else {
-                throw BusError(.badParams, "a node counts \"\(member.name)\" without a number")
-            }
-            counts[member.name] = UInt64(count)
+            counts[member.name] = try Self.count(member, "counts")
         }
+    }
+
+    private static func count(_ member: JSON.Member, _ name: String) throws(BusError) -> UInt64 {
+        guard let count = member.value.integer, count >= 0 else {
+            throw BusError(.badParams, "\"\(name)\" of a node has \"\(member.name)\" without a number")
+        }
+        return UInt64(count)
     }
 
     private static func numbers(_ json: JSON, _ name: String) throws(BusError) -> [UInt64] {
@@ -115,8 +142,8 @@ struct NodeFrame {
             ready: new.ready.subtracting(old.ready), observed: new.observed.filter { old.observed[$0.key] != $0.value })
         let removed: [Part] =
             old.ready.subtracting(new.ready).sorted().map { .element("unready", .string($0)) }
-            + old.observed.keys.filter { new.observed[$0] == nil }.map { String(decoding: $0, as: UTF8.self) }.sorted()
-            .map { .element("unobserves", .string($0)) }
+            + old.observed.keys.filter { new.observed[$0] == nil }.sorted()
+            .map { .element(Observing.of($0).end, .string(Request.Bytes.text($0.text))) }
         return bodies([], parts(added) + removed)
     }
 
@@ -125,6 +152,11 @@ struct NodeFrame {
     static func body(released: [UInt64] = [], ended: [UInt64] = []) -> [UInt8] {
         let lists = [("released", released), ("ended", ended)].filter { !$0.1.isEmpty }
         return body(lists.map { .init($0.0, .array($0.1.map { JSON($0) })) }, []).encoded()
+    }
+
+    /// Returns the bodies that tell how many broadcasts patterns have missed.
+    static func bodies(missed: [(pattern: String, missed: UInt64)]) -> [[UInt8]] {
+        bodies([], missed.map { .member("missed", .init($0.pattern, JSON($0.missed))) })
     }
 
     /// Returns the body that gives news of observations their number. It follows them.
@@ -141,8 +173,8 @@ struct NodeFrame {
 
     private static func parts(_ news: NodeNews) -> [Part] {
         news.ready.sorted().map { .element("ready", .string($0)) }
-            + news.observed.map { (String(decoding: $0.key, as: UTF8.self), $0.value) }.sorted { $0.0 < $1.0 }
-            .map { .member("observes", .init($0.0, JSON($0.1))) }
+            + news.observed.sorted { $0.key < $1.key }
+            .map { .member(Observing.of($0.key).begin, .init(Request.Bytes.text($0.key.text), JSON($0.value))) }
     }
 
     /// One thing that a body says.

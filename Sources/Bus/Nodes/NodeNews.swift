@@ -1,10 +1,10 @@
 import StrataCore
 
-/// What a node tells the others of itself: the rows that are ready there, and the names that are
+/// What a node tells the others of itself: the rows that are ready there, and the names and patterns that are
 /// observed there, each with the latest rank of its observers.
 struct NodeNews: Equatable {
     var ready: Set<String> = []
-    var observed: [[UInt8]: Int] = [:]
+    var observed: [ObservedName: Int] = [:]
 }
 
 /// A node's facts that all others must have too, or that they compare row by row.

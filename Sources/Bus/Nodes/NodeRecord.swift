@@ -138,7 +138,7 @@ struct NodeTable {
     var told = NodeNews()
     var subscriptions = SubscriptionNumbers()
     /// The names and rows of which the nodes may have to be told.
-    private var changedNames: Set<[UInt8]> = []
+    private var changedNames: Set<ObservedName> = []
     private var changedRows: Set<String> = []
 
     /// Whether there are none. Stored, because each broadcast asks.
@@ -176,12 +176,12 @@ struct NodeTable {
 
     var hasChanges: Bool { !changedNames.isEmpty || !changedRows.isEmpty }
 
-    mutating func mayHaveChanged(_ names: Set<[UInt8]>) { changedNames.formUnion(names) }
+    mutating func mayHaveChanged(_ names: Set<ObservedName>) { changedNames.formUnion(names) }
     mutating func mayHaveChanged(row: String) { changedRows.insert(row) }
 
-    mutating func takeChanges() -> (names: [[UInt8]], rows: [String]) {
+    mutating func takeChanges() -> (names: [ObservedName], rows: [String]) {
         defer { (changedNames, changedRows) = ([], []) }
         // Sorted, because the same events must give the same bytes.
-        return (changedNames.sorted { $0.lexicographicallyPrecedes($1) }, changedRows.sorted())
+        return (changedNames.sorted(), changedRows.sorted())
     }
 }

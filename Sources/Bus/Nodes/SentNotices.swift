@@ -1,45 +1,94 @@
 import StrataCore
 
-/// The names that another node observes, and how many broadcasts of each there were for it.
+/// The names and patterns that another node observes, and how many broadcasts of each name there were for it.
 ///
 /// The counts go on from one connection to the next, and also count what wasn't sent. So the other
 /// broker, which counts what it gets, learns with each new connection how many it has missed.
 struct SentNotices: ~Copyable {
-    /// One name. An object, so that the table is looked up by bytes.
+    /// One name or pattern. An object, so that the table is looked up by bytes.
     final class Entry {
-        let name: String
-        /// The latest rank of its observers there; nil if nobody observes it any more.
+        let observed: ObservedName
+        /// The latest rank of its observers there; nil if nobody observes it any more, or only by patterns.
         fileprivate(set) var rank: Int?
         /// The number of broadcasts there were for the node in this series.
         var count: UInt64 = 0
-        /// The number that it was not sent since the last one that it was sent.
+        /// The number that it was not sent since the last one that it was sent; of a pattern, those of names that only
+        /// patterns observe.
         var missed: UInt64 = 0
         /// Whether the node has named it over the present connection.
         fileprivate var isTold = true
 
-        init(_ name: String, rank: Int?) { (self.name, self.rank) = (name, rank) }
+        var name: String { Request.Bytes.text(observed.text) }
+
+        init(_ observed: ObservedName, rank: Int?) { (self.observed, self.rank) = (observed, rank) }
     }
 
     /// The names that nobody observes any more and whose counts are kept. Beyond it they are
     /// forgotten, and another series begins.
     private static let mostFormer = 4_096
 
-    private var entries = ByteTable<Entry>()
+    private var entries = NameTable<Entry>()
     /// The number of entries without observers.
     private var former = 0
     /// Which counts these are; 0 before the first connection.
     private(set) var series: UInt64 = 0
+    /// Whether some patterns have missed broadcasts that the node hasn't been told of.
+    private(set) var hasMissedByPatterns = false
 
     /// The number of names that are observed.
     var observedCount: Int { entries.count - former }
 
-    func find(_ name: UnsafeRawBufferPointer) -> Entry? { entries.find(name) }
+    /// Returns the latest rank that observes a broadcast there, and the broadcast's counts if there are any yet; nil if
+    /// nobody observes it.
+    func observed(_ name: UnsafeRawBufferPointer) -> (rank: Int, entry: Entry?)? {
+        let entry = entries.find(name)
+        var rank = entry?.rank
+        entries.forEachPattern(of: name) { if let other = $0.rank { rank = max(rank ?? other, other) } }
+        return rank.map { ($0, entry) }
+    }
+
+    /// Begins the counts of a broadcast that only patterns observe. They are its own, because the other broker counts by
+    /// names.
+    /// - Parameter time: as below.
+    mutating func count(_ name: UnsafeRawBufferPointer, at time: UInt64) -> Entry {
+        forgetFormer(at: time)
+        let entry = Entry(ObservedName(text: Array(name)), rank: nil)
+        entries.set(entry.observed, entry)
+        former += 1
+        return entry
+    }
+
+    /// Notes that a broadcast which only patterns observe had no room. It isn't counted by its name, because its name may
+    /// never come again: the next notice of any name is preceded by what its patterns have missed.
+    mutating func missedByPatterns(_ name: UnsafeRawBufferPointer, from rank: Int) {
+        entries.forEachPattern(of: name) { pattern in
+            guard let latest = pattern.rank, LevelRule.broadcastReaches(from: rank, to: latest) else { return }
+            pattern.missed += 1
+        }
+        hasMissedByPatterns = true
+    }
+
+    /// Takes how many broadcasts each pattern has missed, in the patterns' order.
+    mutating func takeMissedByPatterns() -> [(pattern: String, missed: UInt64)] {
+        var missed: [(String, UInt64)] = []
+        entries.forEach { entry in
+            guard entry.observed.isPattern, entry.missed > 0 else { return }
+            missed.append((entry.name, entry.missed))
+            entry.missed = 0
+        }
+        hasMissedByPatterns = false
+        return missed.sorted { $0.0 < $1.0 }
+    }
 
     /// Notes that a connection begins. The counts of now are what its first frames tell.
     /// - Parameter time: a number that no earlier series had.
     mutating func begin(at time: UInt64) {
         if series == 0 { series = time }
-        entries.forEach { ($0.isTold, $0.missed) = (false, 0) }
+        entries.forEach { entry in
+            entry.isTold = false
+            // What patterns have missed is not among the counts.
+            if !entry.observed.isPattern { entry.missed = 0 }
+        }
     }
 
     /// The counts by name.
@@ -49,27 +98,28 @@ struct SentNotices: ~Copyable {
         return counts
     }
 
-    /// The names that are observed, each with the latest rank of its observers.
-    var observed: [String: Int] {
-        var observed: [String: Int] = [:]
-        entries.forEach { observed[$0.name] = $0.rank }
+    /// The names and patterns that are observed, each with the latest rank of its observers.
+    var observed: [ObservedName: Int] {
+        var observed: [ObservedName: Int] = [:]
+        entries.forEach { observed[$0.observed] = $0.rank }
         return observed
     }
 
-    mutating func observes(_ name: String, rank: Int) {
-        guard let entry = entries.find(name) else { return entries.set(name, Entry(name, rank: rank)) }
+    mutating func observes(_ observed: ObservedName, rank: Int) {
+        guard let entry = entries.find(observed) else { return entries.set(observed, Entry(observed, rank: rank)) }
         if entry.rank == nil { former -= 1 }
         (entry.rank, entry.isTold) = (rank, true)
     }
 
-    mutating func unobserves(_ name: String) {
-        if let entry = entries.find(name) { end(entry) }
+    mutating func unobserves(_ observed: ObservedName) {
+        if let entry = entries.find(observed) { end(entry) }
     }
 
     private mutating func end(_ entry: Entry) {
         guard entry.rank != nil else { return }
         entry.rank = nil
-        former += 1
+        // A pattern has no counts to keep.
+        if entry.observed.isPattern { entries.remove(entry.observed) } else { former += 1 }
     }
 
     /// Notes that the node has named all that it observes.
@@ -81,13 +131,13 @@ struct SentNotices: ~Copyable {
         forgetFormer(at: time)
     }
 
-    /// Forgets names that nobody observes if there are many of them.
+    /// Forgets names that nobody observes, or only by patterns, if there are many of them.
     mutating func forgetFormer(at time: UInt64) {
         guard former > Self.mostFormer else { return }
         var kept: [Entry] = []
         entries.forEach { if $0.rank != nil { kept.append($0) } }
         entries.removeAll()
-        for entry in kept { entries.set(entry.name, entry) }
+        for entry in kept { entries.set(entry.observed, entry) }
         (former, series) = (0, time)
     }
 }
@@ -179,6 +229,9 @@ struct NodeState: StatePart {
     var receivedSeries: UInt64 = 0
     var receivedNames: [String] = []
     var receivedCounts: [UInt64] = []
+    var sentPatterns: [String] = []
+    var sentPatternRanks: [Int] = []
+    var sentPatternsMissed: [UInt64] = []
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &node)
@@ -189,8 +242,12 @@ struct NodeState: StatePart {
         try file(6, &receivedSeries)
         try file(7, &receivedNames)
         try file(8, &receivedCounts)
+        try file(9, &sentPatterns)
+        try file(10, &sentPatternRanks)
+        try file(11, &sentPatternsMissed)
         guard sentNames.count == sentCounts.count, sentNames.count == sentRanks.count,
-            receivedNames.count == receivedCounts.count
+            receivedNames.count == receivedCounts.count, sentPatterns.count == sentPatternRanks.count,
+            sentPatterns.count == sentPatternsMissed.count
         else { throw StateError("the counts of the node \(node) contradict each other") }
     }
 }
@@ -199,7 +256,13 @@ extension SentNotices {
     func capture(into state: inout NodeState, most: Int) {
         state.sentSeries = series
         entries.forEach { entry in
-            guard state.sentNames.count < most else { return }
+            guard state.sentNames.count + state.sentPatterns.count < most else { return }
+            if entry.observed.isPattern, let rank = entry.rank {
+                state.sentPatterns.append(entry.name)
+                state.sentPatternRanks.append(rank)
+                state.sentPatternsMissed.append(entry.missed)
+                return
+            }
             state.sentNames.append(entry.name)
             state.sentCounts.append(entry.count)
             state.sentRanks.append(entry.rank ?? -1)
@@ -210,10 +273,17 @@ extension SentNotices {
         series = state.sentSeries
         for (index, name) in state.sentNames.enumerated() {
             let rank = state.sentRanks[index]
-            let entry = Entry(name, rank: rank < 0 ? nil : rank)
+            let entry = Entry(ObservedName(text: Array(name.utf8)), rank: rank < 0 ? nil : rank)
             entry.count = state.sentCounts[index]
             if rank < 0 { former += 1 }
-            entries.set(name, entry)
+            entries.set(entry.observed, entry)
+        }
+        for (index, pattern) in state.sentPatterns.enumerated() {
+            let entry = Entry(
+                ObservedName(text: Array(pattern.utf8), isPattern: true), rank: state.sentPatternRanks[index])
+            entry.missed = state.sentPatternsMissed[index]
+            if entry.missed > 0 { hasMissedByPatterns = true }
+            entries.set(entry.observed, entry)
         }
     }
 }

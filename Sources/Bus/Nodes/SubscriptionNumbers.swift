@@ -7,14 +7,14 @@ struct SubscriptionNumbers {
     /// The number of what was told last.
     private(set) var last: UInt64 = 0
     /// The number under which the nodes were last told that a name has observers, or later ones than before.
-    private var raised: [[UInt8]: UInt64] = [:]
+    private var raised: [ObservedName: UInt64] = [:]
 
     /// Returns the number of an observation that begins now.
     /// - Parameters:
     ///   - names: the names of the broadcasts that it is of.
     ///   - rank: its observer's rank.
     ///   - observed: what the nodes were told so far.
-    func number(_ names: [[UInt8]], rank: Int, _ observed: [[UInt8]: Int]) -> UInt64 {
+    func number(_ names: [ObservedName], rank: Int, _ observed: [ObservedName: Int]) -> UInt64 {
         var number: UInt64 = 0
         for name in names {
             guard let latest = observed[name], latest >= rank else { return last + 1 }
@@ -25,7 +25,7 @@ struct SubscriptionNumbers {
 
     /// Notes what the nodes are told now.
     /// - Returns: whether more is observed than before, so that they must be told the number too.
-    mutating func tell(_ old: [[UInt8]: Int], _ new: [[UInt8]: Int], _ names: [[UInt8]]) -> Bool {
+    mutating func tell(_ old: [ObservedName: Int], _ new: [ObservedName: Int], _ names: [ObservedName]) -> Bool {
         let more = names.filter { name in new[name].map { $0 > old[name] ?? -1 } ?? false }
         for name in names where new[name] == nil { raised[name] = nil }
         guard !more.isEmpty else { return false }

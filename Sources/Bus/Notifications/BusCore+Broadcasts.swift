@@ -27,8 +27,8 @@ extension BusCore {
             return refuseBroadcast(header, of: peer, refusal)
         }
         var observed = observations.find(header.name)?.observations
-        let aliases = adapters.hasNotices && peer.role == .module ? noticeAliases(header, from: peer) : []
-        let observers = (observed?.count ?? 0) &+ count(aliases)
+        let further = observations.hasFurther ? furtherWalks(header, from: peer) : []
+        let observers = (observed?.count ?? 0) &+ further.reduce(0) { $0 &+ $1.observations.count }
         // A body waits once, however many peers observe it. If there is no room for it, no observer
         // gets it, and none is ended for it.
         if body.count > Self.alwaysTaken, observers > 0, let refusal = totalRefusal(body.count) {
@@ -41,7 +41,7 @@ extension BusCore {
         statistics.broadcasts += 1
         if monitors.isOn { monitorBroadcast(header, body, from: peer) }
         // What another node's module broadcasts wakes no module here.
-        let held = mailboxes.isEmpty || peer.isRemote ? 0 : box(header, aliases, body, from: peer, rank: rank)
+        let held = mailboxes.isEmpty || peer.isRemote ? 0 : box(header, body, from: peer, rank: rank)
         var nodes = 0
         if !self.nodes.isEmpty {
             // A broadcast of another node's module isn't for all observers.
@@ -49,7 +49,8 @@ extension BusCore {
             nodes = broadcastToNodes(header, body, from: peer, rank: rank)
         }
         guard observers <= FanOut.mostAtOnce else {
-            beginFanOut([Array(header.name)] + aliases, header, body, from: peer, rank: rank, held: held, nodes: nodes)
+            let walks = [FanOut.Walk(name: Array(header.name), observations: observed ?? [])] + further
+            beginFanOut(walks, header, body, from: peer, rank: rank, held: held, nodes: nodes)
             return
         }
         let payload = body.count < Outbox.largeBody ? nil : Payload(borrowing: body, reclaimer)
@@ -57,11 +58,9 @@ extension BusCore {
         if let observed {
             recipients = deliver(header, header.name, body, payload, to: observed, from: peer, rank: rank)
         }
-        for alias in aliases {
-            alias.withUnsafeBytes { alias in
-                guard let list = observations.find(alias) else { return }
-                recipients += deliver(
-                    header, alias, body, payload, to: audience(list, of: peer), from: peer, rank: rank)
+        for walk in further {
+            recipients += walk.name.withUnsafeBytes {
+                deliver(header, $0, body, payload, to: walk.observations, from: peer, rank: rank)
             }
         }
         if let payload { queued(payload) }
@@ -93,11 +92,30 @@ extension BusCore {
         end(peer, .badHeader, "a \(header.kind.name) lacks \"name\", the notification's")
     }
 
-    /// Returns the number of observations of all these names together.
-    private func count(_ names: [[UInt8]]) -> Int {
-        var count = 0
-        for name in names { count += name.withUnsafeBytes { observations.find($0)?.observations.count ?? 0 } }
-        return count
+    /// Returns the observations that a broadcast reaches besides those of its own name: those of patterns, and those of
+    /// the names that adapters give it. A pattern that matches several of the names takes the first.
+    @inline(never)
+    private func furtherWalks(_ header: borrowing Header, from peer: Peer) -> [FanOut.Walk] {
+        var walks: [FanOut.Walk] = []
+        var patterns: Set<ObjectIdentifier> = []
+        func add(_ name: [UInt8], _ list: ObservationTable.List) {
+            walks.append(FanOut.Walk(name: name, observations: audience(list, of: peer)))
+        }
+        for (place, name) in names(header, from: peer).enumerated() {
+            name.withUnsafeBytes { bytes in
+                if place > 0, let list = observations.find(bytes) { add(name, list) }
+                observations.forEachPattern(of: bytes) { list in
+                    if patterns.insert(ObjectIdentifier(list)).inserted { add(name, list) }
+                }
+            }
+        }
+        return walks
+    }
+
+    /// Returns the names of a broadcast: its own, and those that adapters give it.
+    func names(_ header: borrowing Header, from peer: Peer) -> [[UInt8]] {
+        let own = Array(header.name)
+        return adapters.hasNotices && peer.role == .module ? [own] + noticeAliases(header, from: peer) : [own]
     }
 
     /// Queues a notice to each observation of a name that belongs to a later level.
@@ -161,7 +179,7 @@ extension BusCore {
     func deliver(
         _ held: HeldNotice, to observation: Observation, of peer: Peer, _ frame: inout UInt64?
     ) -> Bool {
-        held.notice.withNotice(held.observation.target.name) { notice in
+        held.notice.withNotice(held.name) { notice in
             let payload = notice.body.count < Outbox.largeBody ? nil : held.notice.body
             let cost = notice.cost
             let new = payload == nil ? cost : cost - notice.body.count

@@ -7,11 +7,11 @@ import StrataCore
 extension BusCore {
     /// Begins a broadcast that is delivered in batches.
     /// - Parameters:
-    ///   - names: the notification's name, and those that adapters give it.
+    ///   - walks: the observations that it reaches.
     ///   - held: the number of observations for which it is held.
     ///   - nodes: the number of nodes that it went on to.
     func beginFanOut(
-        _ names: [[UInt8]], _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer, rank: Int,
+        _ walks: [FanOut.Walk], _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer, rank: Int,
         held: Int, nodes: Int
     ) {
         let sharesBody = body.count >= Outbox.largeBody
@@ -19,10 +19,6 @@ extension BusCore {
         // The bytes stay until the fan-out ends, even while no queue refers to them.
         payload.hold()
         if sharesBody { queued(payload) }
-        let walks = names.compactMap { name in
-            name.withUnsafeBytes { observations.find($0) }
-                .map { FanOut.Walk(name: name, observations: audience($0, of: peer)) }
-        }
         let fanOut = levels.nameBytes[rank].withUnsafeBytes { level in
             FanOut(
                 sender: peer, id: header.id, rank: rank,
@@ -99,8 +95,9 @@ struct FanOut {
     /// The observations in a batch while no light peer is connected.
     static let batch = 2_000
 
-    /// The observations of one name, as they were when the broadcast arrived.
+    /// The observations of one name or pattern, as they were when the broadcast arrived.
     struct Walk {
+        /// The name that their notices have.
         let name: [UInt8]
         /// Unretained, because observations that are removed meanwhile live until the fan-out's
         /// end.
@@ -125,7 +122,7 @@ struct FanOut {
     /// The number of batches that are being delivered.
     private(set) var batchesInHand = 0
 
-    /// Some of the observations of one name.
+    /// Some of the observations of a walk.
     struct Batch {
         let notice: KeptNotice
         let name: [UInt8]

@@ -30,33 +30,42 @@ extension BusCore {
     }
 
     /// Holds or counts a broadcast for the rows that no session serves.
-    /// - Parameter aliases: the names that adapters give it besides its own.
     /// - Returns: the number of observations for which it is held.
     @inline(never)
-    func box(
-        _ header: borrowing Header, _ aliases: [[UInt8]], _ body: UnsafeRawBufferPointer, from peer: Peer, rank: Int
-    ) -> Int {
+    func box(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer, rank: Int) -> Int {
         var kept: KeptNotice?
-        var count = box(header.name, header, body, &kept, from: peer, rank: rank)
-        for alias in aliases {
-            count += alias.withUnsafeBytes { box($0, header, body, &kept, from: peer, rank: rank) }
+        guard mailboxes.hasPatterns || adapters.hasNotices else {
+            // Most broadcasts wake nobody, and end here.
+            guard let list = mailboxes.find(header.name) else { return 0 }
+            return box(Array(header.name), list.observations, header, body, &kept, from: peer, rank: rank)
+        }
+        var patterns: Set<ObjectIdentifier> = []
+        var count = 0
+        for name in names(header, from: peer) {
+            // Copies, because asking the launcher may change the lists.
+            var observed: [BoxedObservation] = []
+            name.withUnsafeBytes { name in
+                observed = mailboxes.find(name)?.observations ?? []
+                mailboxes.forEachPattern(of: name) { list in
+                    if patterns.insert(ObjectIdentifier(list)).inserted { observed += list.observations }
+                }
+            }
+            count += box(name, observed, header, body, &kept, from: peer, rank: rank)
         }
         return count
     }
 
     private func box(
-        _ name: Header.Text, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, _ kept: inout KeptNotice?,
-        from peer: Peer, rank: Int
+        _ name: [UInt8], _ observed: [BoxedObservation], _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
+        _ kept: inout KeptNotice?, from peer: Peer, rank: Int
     ) -> Int {
-        // A copy, because asking the launcher may change the list.
-        guard let list = mailboxes.find(name)?.observations else { return 0 }
         let object = header.members.contains(.object) ? header.object : nil
         let texts =
             name.count + header.object.count + peer.from.count + header.trace.count + header.meta.count
             + HeaderWriter.overhead / 4
         var count = 0
-        for own in list where LevelRule.broadcastReaches(from: rank, to: own.module.rank) && own.target.matches(object)
-        {
+        for own in observed
+        where LevelRule.broadcastReaches(from: rank, to: own.module.rank) && own.target.matches(object) {
             guard own.wakes, canBeWaitedFor(own.module) else {
                 own.module.mailbox.miss(own)
                 continue
@@ -69,7 +78,7 @@ extension BusCore {
             }
             let notice = kept ?? keep(header, body, from: peer, rank: rank)
             kept = notice
-            hold(HeldNotice(observation: own, notice: notice, rank: rank, textCost: texts))
+            hold(HeldNotice(observation: own, name: name, notice: notice, rank: rank, textCost: texts))
             count += 1
         }
         return count

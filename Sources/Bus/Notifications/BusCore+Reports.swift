@@ -56,7 +56,7 @@ extension BusCore {
         let level = peer.role == .module ? levels.nameBytes[peer.rank] : []
         // Its own observations, because others may observe the name any number of times.
         let matching = observer.observations.all.filter {
-            !$0.isEnded && $0.terms.target.isNamed(request.name) && $0.matches(request.object)
+            !$0.isEnded && $0.terms.target.isOf(request.name) && $0.matches(request.object)
         }
         guard !matching.isEmpty else {
             if monitors.isOn { monitorReport(call, request, from: peer, to: target, observer) }

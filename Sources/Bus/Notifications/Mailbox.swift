@@ -157,6 +157,8 @@ final class BoxedObservation {
 /// A notice that is held for a row until it is ready.
 struct HeldNotice {
     var observation: BoxedObservation
+    /// The name that it is delivered under.
+    let name: [UInt8]
     let notice: KeptNotice
     /// The rank of the sender.
     let rank: Int
@@ -171,13 +173,13 @@ struct HeldNotice {
     var cost: Int { notice.body.bytes.count + textCost }
 }
 
-/// The observations of all mailboxes, by name.
+/// The observations of all mailboxes, by the name or the pattern that they are of.
 struct MailboxTable: ~Copyable {
     final class List {
         fileprivate(set) var observations: [BoxedObservation] = []
     }
 
-    private var byName = ByteTable<List>()
+    private var byName = NameTable<List>()
     /// The number of held notices.
     private(set) var heldCount = 0
     /// The bytes of their texts.
@@ -185,27 +187,23 @@ struct MailboxTable: ~Copyable {
 
     /// Whether every row is there, so that broadcasts needn't look.
     var isEmpty: Bool { byName.count == 0 }
+    /// Whether some rows observe patterns.
+    var hasPatterns: Bool { byName.hasPatterns }
 
     func find(_ name: UnsafeRawBufferPointer) -> List? { byName.find(name) }
 
+    func forEachPattern(of name: UnsafeRawBufferPointer, _ use: (List) -> Void) { byName.forEachPattern(of: name, use) }
+
     mutating func add(_ observation: BoxedObservation) {
-        observation.target.name.withUnsafeBytes { name in
-            if let list = byName.find(name) {
-                list.observations.append(observation)
-            } else {
-                let list = List()
-                list.observations.append(observation)
-                byName.set(name, list)
-            }
-        }
+        let list = byName.find(observation.target.observed) ?? List()
+        if list.observations.isEmpty { byName.set(observation.target.observed, list) }
+        list.observations.append(observation)
     }
 
     mutating func remove(_ observation: BoxedObservation) {
-        observation.target.name.withUnsafeBytes { name in
-            guard let list = byName.find(name) else { return }
-            list.observations.removeAll { $0 === observation }
-            if list.observations.isEmpty { byName.remove(name) }
-        }
+        guard let list = byName.find(observation.target.observed) else { return }
+        list.observations.removeAll { $0 === observation }
+        if list.observations.isEmpty { byName.remove(observation.target.observed) }
     }
 
     mutating func holds(_ notice: HeldNotice) {

@@ -1,8 +1,9 @@
 import StrataCore
 
-/// The observations, by name. Looking a name up costs the same however many names there are.
+/// The observations, by the name or the pattern that they are of. Looking a name up costs the same however many names
+/// there are.
 struct ObservationTable: ~Copyable {
-    /// The observations of one name, in the order in which they were made.
+    /// The observations of one name or pattern, in the order in which they were made.
     final class List {
         /// Retained here, so walking them for each broadcast takes no further references. Removed
         /// ones move to `spent`.
@@ -26,36 +27,52 @@ struct ObservationTable: ~Copyable {
         }
     }
 
-    private var byName = ByteTable<List>()
+    private var byName = NameTable<List>()
     /// Observations that were removed in this round of the loop, or during a fan-out.
     private var spent: [Observation] = []
     private var nextPlace: UInt64 = 1
     /// The part of the current notice that all its observers share.
     var frame = NoticeFrame()
+    /// Whether a broadcast may reach more than the observations of its own name: some are of patterns, or adapters give
+    /// names to notifications. One answer for both, because it is checked for each broadcast.
+    private(set) var hasFurther = false
+    /// Whether adapters give names to notifications.
+    var hasAliases = false { didSet { noteFurther() } }
     /// Whether it keeps the names of which an observation was added or removed, for other nodes.
     var keepsChanges = false
-    private var changes: Set<[UInt8]> = []
+    private var changes: Set<ObservedName> = []
 
     var hasChanges: Bool { !changes.isEmpty }
 
-    mutating func takeChanges() -> Set<[UInt8]> {
+    mutating func takeChanges() -> Set<ObservedName> {
         defer { changes = [] }
         return changes
     }
 
+    /// Returns the observations of a name.
     func find(_ name: UnsafeRawBufferPointer) -> List? { byName.find(name) }
 
+    /// Returns the observations of exactly this name or pattern.
+    func find(_ observed: ObservedName) -> List? { byName.find(observed) }
+
+    /// Calls `use` with the observations of each pattern that matches a name.
+    func forEachPattern(of name: UnsafeRawBufferPointer, _ use: (List) -> Void) { byName.forEachPattern(of: name, use) }
+
+    private mutating func noteFurther() { hasFurther = hasAliases || byName.hasPatterns }
+
     mutating func add(_ observation: Observation) {
-        if keepsChanges { changes.insert(observation.terms.target.name) }
-        observation.terms.target.name.withUnsafeBytes { name in
-            observation.isEnded = false
-            observation.place = nextPlace
-            nextPlace += 1
-            let list = byName.find(name) ?? List()
-            if list.observations.isEmpty { byName.set(name, list) }
-            list.observations.append(.passRetained(observation))
-            list.subscription = max(list.subscription, observation.subscription)
+        let observed = observation.terms.target.observed
+        if keepsChanges { changes.insert(observed) }
+        observation.isEnded = false
+        observation.place = nextPlace
+        nextPlace += 1
+        let list = byName.find(observed) ?? List()
+        if list.observations.isEmpty {
+            byName.set(observed, list)
+            noteFurther()
         }
+        list.observations.append(.passRetained(observation))
+        list.subscription = max(list.subscription, observation.subscription)
     }
 
     /// Removes all observations of a peer.
@@ -66,12 +83,14 @@ struct ObservationTable: ~Copyable {
     /// Removes an observation. It lives until `dropSpent`, because a walk over a list may still
     /// meet it.
     mutating func remove(_ observation: Observation) {
-        if keepsChanges { changes.insert(observation.terms.target.name) }
-        observation.terms.target.name.withUnsafeBytes { name in
-            guard let list = byName.find(name), let out = list.takeOut(observation) else { return }
-            out.isEnded = true
-            spent.append(out)
-            if list.observations.isEmpty { byName.remove(name) }
+        let observed = observation.terms.target.observed
+        if keepsChanges { changes.insert(observed) }
+        guard let list = byName.find(observed), let out = list.takeOut(observation) else { return }
+        out.isEnded = true
+        spent.append(out)
+        if list.observations.isEmpty {
+            byName.remove(observed)
+            noteFurther()
         }
     }
 
@@ -130,19 +149,27 @@ final class Observation {
 
     /// The target of an observation. Two observations of the same target get the same notices.
     struct Target: Hashable, StatePart {
+        /// The notification's name, or a pattern of names.
         var name: [UInt8] = []
+        var isPattern = false
         /// The object that must match; nil for any object.
         var object: [UInt8]?
+
+        var observed: ObservedName { ObservedName(text: name, isPattern: isPattern) }
 
         init() {}
 
         init(_ observed: AppTable.Observed) {
             name = Array(observed.name.utf8)
+            isPattern = observed.isPattern
             object = observed.object.map { Array($0.utf8) }
         }
 
-        func isNamed(_ name: UnsafeRawBufferPointer) -> Bool {
-            self.name.count == name.count && self.name.elementsEqual(name)
+        /// Whether it is of notifications of this name.
+        func isOf(_ name: UnsafeRawBufferPointer) -> Bool {
+            self.name.withUnsafeBytes { own in
+                isPattern ? NamePattern.matches(own, name) : own.count == name.count && own.elementsEqual(name)
+            }
         }
 
         /// Whether a notice with this object is for it.
@@ -155,6 +182,7 @@ final class Observation {
         mutating func fields(_ file: inout StateFile) throws(StateError) {
             try file(1, &name)
             try file(2, &object)
+            try file(3, &isPattern)
         }
     }
 

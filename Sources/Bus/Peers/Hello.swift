@@ -147,12 +147,18 @@ struct Hello {
     /// The most bytes of an observed object; at the usual limit, no header holds a longer one.
     static let longestObject = 16 << 10
 
-    /// Reads `{name, object?, keep?}`, as in hello and in `bus/observe`.
+    /// Reads `{name or pattern, object?, keep?}`, as in hello and in `bus/observe`.
     static func observation(_ json: JSON) throws(BusError) -> AppTable.Observed {
         let reader = MemberReader(json, of: "an observation")
-        guard let name = try reader.string("name") else {
-            throw BusError(.badParams, "an observation lacks \"name\": name what it observes")
+        let (name, pattern) = (try reader.string("name"), try reader.string("pattern"))
+        guard let observed = name ?? pattern, (name == nil) != (pattern == nil) else {
+            throw BusError(
+                .badParams,
+                name == nil
+                    ? "an observation lacks \"name\": name what it observes, or give a \"pattern\" of names"
+                    : "an observation has both \"name\" and \"pattern\": give one of them")
         }
+        if let problem = pattern.flatMap(NamePattern.problem) { throw BusError(.badParams, problem) }
         let object = try reader.string("object")
         try require(
             (object?.utf8.count ?? 0) <= longestObject, .badParams,
@@ -161,7 +167,7 @@ struct Hello {
         guard let keep = AppTable.Keep(rawValue: keep) else {
             throw BusError(.badParams, "an observation keeps \"\(keep)\": use all or latest")
         }
-        return .init(name: try checkedName(name), object: object, keep: keep)
+        return .init(name: try checkedName(observed), isPattern: pattern != nil, object: object, keep: keep)
     }
 
     /// The most actions, events and required interfaces that one module may have, each.

@@ -53,7 +53,7 @@ extension AppGraph {
             var isHeard = false
             for observed in [name] + names.aliases(of: name, by: row) {
                 for (other, observer) in table.modules.enumerated() where observer.rank > row.rank {
-                    guard observer.observes.contains(where: { $0.name == observed }) else { continue }
+                    guard observer.observes.contains(where: { $0.isOf(observed) }) else { continue }
                     isHeard = true
                     // A module that observes both names gets only one edge.
                     guard !edges.contains(where: { $0.isBroadcast(name, from: index, to: other) }) else { continue }

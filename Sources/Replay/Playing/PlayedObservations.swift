@@ -5,18 +5,26 @@ struct PlayedObservations {
     private struct Observation {
         let number: Int64
         let name: String
+        let isPattern: Bool
         let object: String?
         /// How many notices of each object it got.
         var noticed: [String?: Int] = [:]
 
         init(number: Int64, _ json: JSON) {
             self.number = number
-            (name, object) = (json.string ?? json["name"]?.string ?? "", json["object"]?.string)
+            let pattern = json["pattern"]?.string
+            (name, isPattern) = (json.string ?? json["name"]?.string ?? pattern ?? "", pattern != nil)
+            object = json["object"]?.string
+        }
+
+        func takes(_ name: String, _ object: String?) -> Bool {
+            (isPattern ? NamePattern.matches(self.name, name) : self.name == name)
+                && (self.object == nil || self.object == object)
         }
 
         func isSame(as json: JSON) -> Bool {
             let other = Observation(number: 0, json)
-            return name == other.name && object == other.object
+            return name == other.name && isPattern == other.isPattern && object == other.object
         }
     }
 
@@ -43,7 +51,7 @@ struct PlayedObservations {
     /// Returns the observation that gets a notice; nil if none fits. Several that fit get it in turn, as each had its
     /// own in the recording.
     mutating func take(_ name: String, _ object: String?) -> Int64? {
-        let fitting = all.indices.filter { all[$0].name == name && (all[$0].object == nil || all[$0].object == object) }
+        let fitting = all.indices.filter { all[$0].takes(name, object) }
         func count(_ index: Int) -> Int { all[index].noticed[object, default: 0] }
         guard let index = fitting.min(by: { count($0) < count($1) }) else { return nil }
         all[index].noticed[object, default: 0] += 1

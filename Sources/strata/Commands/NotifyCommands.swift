@@ -178,12 +178,19 @@ struct ReportCommand: ParsableCommand {
 /// The names of notifications that the modules of a bus observe, or that rows broadcast.
 struct KnownNames {
     private let names: [String]
+    private let patterns: [String]
 
     init(_ connection: CommandClient) {
-        names = (try? connection.ask("bus/names"))?["notifications"]?.array?.compactMap(\.string) ?? []
+        let known = try? connection.ask("bus/names")
+        names = known?["notifications"]?.array?.compactMap(\.string) ?? []
+        patterns = known?["patterns"]?.array?.compactMap(\.string) ?? []
     }
 
-    func contains(_ name: String) -> Bool { names.contains(name) }
+    /// Whether some module knows a name, or one that a pattern matches.
+    func contains(_ name: String) -> Bool {
+        names.contains(name) || patterns.contains { $0 == name || NamePattern.matches($0, name) }
+            || NamePattern.isPattern(name) && names.contains { NamePattern.matches(name, $0) }
+    }
 
     /// Says on stderr what is wrong with a name, and suggests the nearest ones.
     /// - Parameter what: the words before the name.

@@ -6,7 +6,9 @@ import StrataOperator
 /// The notifications that `strata observe` and `strata wait` look for. An operator can't observe,
 /// so a monitor shows them the broadcasts and reports.
 struct ObservedNames: ParsableArguments {
-    @Argument(help: "The notifications' names.", completion: LiveNames.notifications)
+    @Argument(
+        help: "The notifications' names, or patterns such as 'storage.*' and 'storage.>'.",
+        completion: LiveNames.notifications)
     var names: [String]
 
     @Option(help: "Only notifications about this object.")
@@ -23,14 +25,20 @@ struct ObservedNames: ParsableArguments {
 
     /// Returns the request of a monitor. The bus filters if there is only one name.
     var request: Request {
-        .monitor((names.count == 1 ? [.init("name", .string(names[0]))] : []) + [.init("bodies", true)])
+        let name: [JSON.Member] =
+            names.count == 1 && !NamePattern.isPattern(names[0]) ? [.init("name", .string(names[0]))] : []
+        return .monitor(name + [.init("kinds", .strings(Self.kinds)), .init("bodies", true)])
     }
+
+    private static let kinds = ["broadcast", "report"]
 
     /// Whether a frame is one of these notifications, and was not refused.
     func include(_ frame: SeenFrame) -> Bool {
-        guard ["broadcast", "report"].contains(frame.kind), frame.code.isEmpty, names.contains(frame.name) else {
-            return false
-        }
+        guard Self.kinds.contains(frame.kind), frame.code.isEmpty,
+            names.contains(where: {
+                $0 == frame.name || NamePattern.isPattern($0) && NamePattern.matches($0, frame.name)
+            })
+        else { return false }
         return object == nil || frame.object == object
     }
 
@@ -56,6 +64,7 @@ struct Observe: ParsableCommand {
         discussion: """
             EXAMPLE
               strata observe storage.changed
+              strata observe 'storage.*'
               strata observe note.added note.removed --object notes/7
               strata observe item.changed --count 1 --json
 

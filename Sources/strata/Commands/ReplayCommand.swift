@@ -99,7 +99,8 @@ struct ReplayCommand: ParsableCommand {
         plan.secrets = Dictionary(row.secrets.map { ($0.key, $0.value) }) { first, _ in first }
         plan.observes = row.observes.map { observed in
             .object(
-                [.init("name", .string(observed.name))] + (observed.object.map { [.init("object", .string($0))] } ?? [])
+                [.init(observed.isPattern ? "pattern" : "name", .string(observed.name))]
+                    + (observed.object.map { [.init("object", .string($0))] } ?? [])
             )
         }
         plan.levels = Dictionary(app.table.modules.map { ($0.name, app.table.levels[$0.rank]) }) { first, _ in first }

@@ -13,7 +13,7 @@ struct NodeFrameTests {
 
     @Test func factsAndNewsAreReadAsTheyWereWritten() throws {
         let facts = NodeFacts(.twoNodes())
-        let news = NodeNews(ready: ["Storage"], observed: [Array("saved".utf8): 2])
+        let news = NodeNews(ready: ["Storage"], observed: [ObservedName(text: Array("saved".utf8)): 2])
         let frames = try read(NodeFrame.bodies(facts, news, of: "berlin"))
         let frame = try #require(frames.first)
         #expect(frames.count == 1 && !frame.more)
@@ -21,7 +21,7 @@ struct NodeFrameTests {
         #expect(frame.rows == facts.rows)
         #expect(frame.facts?.levels == facts.levels && frame.facts?.frame == facts.frame)
         #expect(frame.ready == ["Storage"])
-        #expect(frame.observes.map(\.name) == ["saved"] && frame.observes.map(\.rank) == [2])
+        #expect(frame.observes.map(\.0.text) == [Array("saved".utf8)] && frame.observes.map(\.rank) == [2])
     }
 
     @Test func aLargeTableComesInFramesOfBoundedSize() throws {
@@ -41,13 +41,17 @@ struct NodeFrameTests {
     }
 
     @Test func changesNameOnlyWhatChanged() throws {
-        func name(_ text: String) -> [UInt8] { Array(text.utf8) }
-        let old = NodeNews(ready: ["A", "B"], observed: [name("x"): 1, name("y"): 1])
-        let new = NodeNews(ready: ["B", "C"], observed: [name("x"): 2, name("z"): 0])
+        func name(_ text: String) -> ObservedName { ObservedName(text: Array(text.utf8)) }
+        func pattern(_ text: String) -> ObservedName { ObservedName(text: Array(text.utf8), isPattern: true) }
+        let old = NodeNews(
+            ready: ["A", "B"], observed: [name("x"): 1, name("y"): 1, pattern("y"): 1, pattern("a.*"): 1])
+        let new = NodeNews(
+            ready: ["B", "C"], observed: [name("x"): 2, name("z"): 0, pattern("a.*"): 2, name("a.*"): 0])
         let frame = try #require(try read(NodeFrame.bodies(from: old, to: new)).first)
         #expect(frame.ready == ["C"] && frame.unready == ["A"])
-        #expect(frame.observes.map(\.name) == ["x", "z"] && frame.observes.map(\.rank) == [2, 0])
-        #expect(frame.unobserves == ["y"])
+        #expect(frame.observes.map(\.0) == [name("a.*"), name("x"), name("z"), pattern("a.*")])
+        #expect(frame.observes.map(\.rank) == [0, 2, 0, 2])
+        #expect(frame.unobserves == [name("y"), pattern("y")])
         #expect(frame.facts == nil)
     }
 

@@ -38,10 +38,20 @@ struct CommandObserveTests {
         let (run, asked) = try await run(["observe", "news"])
         #expect(run.status == 0)
         #expect(run.lines == [Self.frames[0], Self.frames[2], #"{"missed":4}"#, Self.frames[6]])
-        #expect(asked.first?.body == #"{"name":"news","bodies":true}"#)
+        #expect(asked.first?.body == #"{"name":"news","kinds":["broadcast","report"],"bodies":true}"#)
         let both = try await self.run(["observe", "news", "other", "--object", "7"])
         #expect(both.run.lines == [Self.frames[2], Self.frames[4]])
-        #expect(both.asked.first?.body == #"{"bodies":true}"#)
+        #expect(both.asked.first?.body == #"{"kinds":["broadcast","report"],"bodies":true}"#)
+    }
+
+    @Test(.promise("M.168")) func aPatternShowsWhatMatches() async throws {
+        let frames = ["disk.full", "disk", "disk.a.b"].map { name in
+            #"{"at":1000000,"kind":"broadcast","from":"Storage","to":"","name":"\#(name)","bytes":0,"body":null}"#
+        }
+        let (run, asked) = try await run(["observe", "disk.*"], frames: frames)
+        #expect(run.lines == [frames[0]])
+        #expect(asked.first?.body == #"{"kinds":["broadcast","report"],"bodies":true}"#)
+        #expect(try await self.run(["observe", "*.>"], frames: frames).run.lines == [frames[0], frames[2]])
     }
 
     @Test(.promise("M.92")) func personsGetALineForEach() async throws {

@@ -93,6 +93,9 @@ class Module(Declarations, Bus):
     ) -> Callable[[NoticeHandlerT], NoticeHandlerT]:
         """Decorates an observer of broadcasts and reports of that name.
 
+        A segment `*` in the name stands for any one segment, and a last `>` for one or more:
+        `storage.*`, `storage.>`. `Notice.name` says which it was.
+
         A handler of a `Notice` gets JSON. One whose first parameter has another type is typed:
         `async def changed(content: Changed, notice: Notice)`, where `notice` may be left out.
 

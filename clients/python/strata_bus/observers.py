@@ -38,12 +38,18 @@ class Observer:
 
     def described(self) -> dict[str, Any]:
         """Returns the observation as hello and `bus/observe` have it."""
-        described: dict[str, Any] = {"name": self.name}
+        described: dict[str, Any] = {"pattern" if is_pattern(self.name) else "name": self.name}
         if self.object is not None:
             described["object"] = self.object
         if self.keep != "all":
             described["keep"] = self.keep
         return described
+
+
+def is_pattern(name: str) -> bool:
+    """Returns whether a segment of an observed name stands for others: `*`, or `>` at the end."""
+    segments = name.split(".")
+    return "*" in segments or segments[-1] == ">"
 
 
 def check_observation(name: str, keep: str) -> None:

@@ -44,6 +44,19 @@ class NotificationTests(BusCase):
         await sender.call("bus/ping")
         self.assertEqual((low.rest(), middle.rest()), ([], []))
 
+    async def test_patterns_take_names_by_segments(self) -> None:
+        high = await self.observer("High", "item.*", "*.>", "a.>.b")
+        low = await self.start(strata_bus.Module("Low"))
+        for name, count in (("item.changed", 2), ("item", 0), ("item.a.b", 1), ("item.*", 2), ("a.>.b", 2)):
+            self.assertEqual(await low.broadcast_and_count(name), count, name)
+            self.assertEqual([(await high.next())[0] for _ in range(count)], [name] * count)
+        with self.assertRaisesRegex(strata_bus.BusError, "at most 8"):
+            await self.high_observes("a.b.c.d.e.f.g.h.*")
+
+    async def high_observes(self, name: str) -> None:
+        module: strata_bus.Module = getattr(self, "High")
+        await module.observe_now(name, lambda notice: None)
+
     async def test_observations_begin_and_end_at_run_time(self) -> None:
         low, high = await self.start(strata_bus.Module("Low")), await self.start(strata_bus.Module("High"))
         seen = Seen()

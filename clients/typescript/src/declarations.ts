@@ -80,7 +80,12 @@ export abstract class Declarations extends Bus {
         return this;
     }
 
-    /** Handles notices of a name. What the handler throws refuses a report. */
+    /**
+     * Handles notices of a name. What the handler throws refuses a report.
+     *
+     * A segment `*` in the name stands for any one segment, and a last `>` for one or more. The
+     * notice says its name.
+     */
     observe<P = any>(name: string, handler: NoticeHandler<P>, options: ObserveOptions = {}): this {
         this.declare();
         this.observing.add(observerOf(name, handler, options));

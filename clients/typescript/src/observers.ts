@@ -36,9 +36,15 @@ export class Observer {
     described(): Record<string, unknown> {
         const { object, keep } = this.options;
         return {
-            name: this.name, ...(object === undefined ? {} : { object }), ...(keep === "latest" ? { keep } : {}),
+            [isPattern(this.name) ? "pattern" : "name"]: this.name, ...(object === undefined ? {} : { object }), ...(keep === "latest" ? { keep } : {}),
         };
     }
+}
+
+/** Whether a segment of an observed name stands for others: `*`, or `>` at the end. */
+function isPattern(name: string): boolean {
+    const segments = name.split(".");
+    return segments.includes("*") || segments.at(-1) === ">";
 }
 
 /** Gives notices to observers, in the notices' order, each handler up to its first await. @internal */

@@ -35,6 +35,20 @@ test("a broadcast reaches later levels with what it says, and a report is answer
     await refused(tool.notify("low.changed", 1, { level: "none" }), "bad-params", "no");
 });
 
+test("a pattern takes names by their segments", async (t) => {
+    const bus = await Bus.start(t);
+    const seen = new Seen();
+    const [low, high] = [new Module("Low"), new Module("High")];
+    for (const name of ["item.*", "*.>", "a.>.b"]) high.observe(name, (notice) => seen.add(notice.name));
+    await bus.start(low);
+    await bus.start(high);
+    for (const [name, count] of [["item.changed", 2], ["item", 0], ["item.a.b", 1], ["a.>.b", 2]]) {
+        assert.equal(await within(low.broadcastAndCount(name)), count, name);
+        for (let each = 0; each < count; each++) assert.equal(await seen.next(), name);
+    }
+    await refused(high.observeNow("a.b.c.d.e.f.g.h.*", seen.add), "bad-params", "no");
+});
+
 test("an observation begins and ends while the module runs, and a throw is only logged", async (t) => {
     const bus = await Bus.start(t);
     const [low, high] = [await bus.start(new Module("Low")), await bus.start(new Module("High"))];

@@ -102,12 +102,17 @@ extension AppTable.Observed {
     func json() -> JSON {
         var members: [JSON.Member] = [.init("name", .string(name)), .init("keep", .string(keep.rawValue))]
         if let object { members.append(.init("object", .string(object))) }
+        if isPattern { members.append(.init("isPattern", true)) }
         return .object(members)
     }
 
     init(_ value: TableValue) throws(AppTableError) {
-        try value.holds(["name", "object", "keep"])
+        try value.holds(["name", "object", "keep", "isPattern"])
         self.init(name: try value.required("name").string())
+        try value.read("isPattern", into: &isPattern) { (v) throws(AppTableError) in try v.bool() }
+        if isPattern, let problem = NamePattern.problem(name) {
+            throw AppTableError(path: value.path, message: problem)
+        }
         try value.read("object", into: &object) { (v) throws(AppTableError) in try v.string() }
         try value.read("keep", into: &keep) { (v) throws(AppTableError) in try v.choice() }
     }

@@ -93,13 +93,27 @@ extension AppTable {
 
     /// A notification that a module observes from its start on.
     public struct Observed: Sendable, Equatable {
+        /// The notification's name, or a pattern of names.
         public var name: String
+        /// Whether it is a pattern (`NamePattern`).
+        public var isPattern: Bool
         public var object: String?
         public var keep: Keep
-        public init(name: String, object: String? = nil, keep: Keep = .all) {
+        public init(name: String, isPattern: Bool = false, object: String? = nil, keep: Keep = .all) {
             self.name = name
+            self.isPattern = isPattern
             self.object = object
             self.keep = keep
+        }
+
+        /// Whether both get the same notices.
+        public func isSame(as other: Self) -> Bool {
+            name == other.name && isPattern == other.isPattern && object == other.object
+        }
+
+        /// Whether it is of notifications of this name, whatever their objects.
+        public func isOf(_ name: String) -> Bool {
+            isPattern ? NamePattern.matches(self.name, name) : self.name == name
         }
     }
 

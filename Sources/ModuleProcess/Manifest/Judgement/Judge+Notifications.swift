@@ -20,9 +20,7 @@ extension Judge {
                         : "\(sender.name) is in \(level(sender)): its broadcasts go to \(later.joined(separator: ", "))",
                     place(sender, "level"))
         }
-        for name in index.names(ofBroadcast: name, by: sender) {
-            judgement.recipients += observers(of: name, from: sender)
-        }
+        judgement.recipients = observers(of: index.names(ofBroadcast: name, by: sender), from: sender)
         if !judgement.recipients.contains(where: \.gets) {
             judgement.changes.append(silence(name, sender, hasObservers: !judgement.recipients.isEmpty))
         }
@@ -130,29 +128,37 @@ extension Judge {
 
     // MARK: Recipients
 
-    private func observers(of name: String, from sender: AppTable.Row) -> [Judgement.Recipient] {
-        index.table.modules.flatMap { row in
-            row.observes.enumerated().filter { $0.element.name == name }.map { place, observed in
-                let gets = LevelRule.broadcastReaches(from: sender.rank, to: row.rank)
-                let relation = row.rank == sender.rank ? "the sender's own level" : "an earlier level than the sender's"
-                let whom = row.name == sender.name ? "it is the sender's own" : "it is in \(relation)"
-                return Judgement.Recipient(
-                    module: row.name, level: index.level(row), gets: gets,
-                    reason: gets
-                        ? Self.filter(observed, name) + leaving(sender, row)
-                        : "\(whom), and broadcasts reach only later levels",
-                    place: self.place(row, "observes", place))
+    /// Returns who observes one of a broadcast's names. A pattern takes it once.
+    private func observers(of names: [String], from sender: AppTable.Row) -> [Judgement.Recipient] {
+        names.enumerated().flatMap { number, name in
+            index.table.modules.flatMap { row in
+                row.observes.enumerated().filter { _, observed in
+                    observed.isOf(name) && !(observed.isPattern && names[..<number].contains(where: observed.isOf))
+                }.map { recipient($1, at: $0, in: row, from: sender) }
             }
         }
     }
 
+    private func recipient(
+        _ observed: AppTable.Observed, at place: Int, in row: AppTable.Row, from sender: AppTable.Row
+    ) -> Judgement.Recipient {
+        let gets = LevelRule.broadcastReaches(from: sender.rank, to: row.rank)
+        let relation = row.rank == sender.rank ? "the sender's own level" : "an earlier level than the sender's"
+        let whom = row.name == sender.name ? "it is the sender's own" : "it is in \(relation)"
+        return Judgement.Recipient(
+            module: row.name, level: index.level(row), gets: gets,
+            reason: gets
+                ? Self.filter(observed) + leaving(sender, row) : "\(whom), and broadcasts reach only later levels",
+            place: self.place(row, "observes", place))
+    }
+
     private func recipient(_ name: String, _ target: AppTable.Row, _ isAllowed: Bool) -> Judgement.Recipient {
-        let found = target.observes.firstIndex { $0.name == name }
+        let found = target.observes.firstIndex { $0.isOf(name) }
         let isKnown = descriptions[target.name] != nil
         let reason: String
         switch (found, isAllowed) {
         case (_, false): reason = "the report is refused"
-        case (let found?, true): reason = Self.filter(target.observes[found], name)
+        case (let found?, true): reason = Self.filter(target.observes[found])
         case (nil, true):
             reason =
                 "it doesn't observe \(name), and the answer is 0 observers"
@@ -165,8 +171,8 @@ extension Judge {
             place: place(target, "observes", found))
     }
 
-    private static func filter(_ observed: AppTable.Observed, _ name: String) -> String {
-        "it observes \(name)" + (observed.object.map { ", of the object \($0) only" } ?? "")
+    private static func filter(_ observed: AppTable.Observed) -> String {
+        "it observes \(observed.name)" + (observed.object.map { ", of the object \($0) only" } ?? "")
             + (observed.keep == .latest ? ", and keeps the latest" : "")
     }
 

@@ -30,7 +30,7 @@ public struct Judge {
 
     /// The notifications that some row sends or observes.
     public var notifications: [String] {
-        Set(index.sentNames + index.table.modules.flatMap { $0.observes.map(\.name) }).sorted()
+        index.observedNames.union(index.sentNames).sorted()
     }
 
     /// Returns the row that provides an interface, directly or through adapters.

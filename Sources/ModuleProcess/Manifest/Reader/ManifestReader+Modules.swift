@@ -103,13 +103,21 @@ extension ManifestReader {
     /// Reads an observation: a name, or a mapping with name, object and keep, as in hello.
     private func observed(_ field: Field) -> AppTable.Observed? {
         guard case .mapping = field.node.content else {
-            return notification(field).map { AppTable.Observed(name: $0) }
+            return observedName(field)
         }
         let members = members(field, .observation)
         if members["name"] == nil { fail(field, "expected the key name; found none") }
-        guard let name = notification(members["name"]) else { return nil }
-        var observed = AppTable.Observed(name: name, object: text(members["object"]))
+        guard var observed = observedName(members["name"]) else { return nil }
+        observed.object = text(members["object"])
         if let keep = choice(members["keep"], ManifestRules.keep) { observed.keep = keep }
         return observed
+    }
+
+    /// Reads a name, which is a pattern if a segment of it stands for others.
+    private func observedName(_ field: Field?) -> AppTable.Observed? {
+        guard let field, let name = notification(field) else { return nil }
+        let isPattern = NamePattern.isPattern(name)
+        if isPattern, let problem = NamePattern.problem(name) { fail(field, problem) }
+        return AppTable.Observed(name: name, isPattern: isPattern)
     }
 }

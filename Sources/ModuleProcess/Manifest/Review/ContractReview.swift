@@ -78,7 +78,8 @@ struct ContractReview {
 
     private func observerFindings(_ row: AppTable.Row, _ contract: Contract) -> [ManifestError] {
         contract.observes.flatMap { observed in
-            senders(of: observed.name, to: row).compactMap { sender, sent in
+            let own = AppTable.Observed(name: observed.name, isPattern: NamePattern.isPattern(observed.name))
+            return senders(of: own, to: row).compactMap { sender, sent -> ManifestError? in
                 let comparison = sender.contract.changes(in: sent, forObserver: observed, of: contract)
                 guard let differences = differences(comparison) else { return nil }
                 return manifest.problem(
@@ -89,25 +90,22 @@ struct ContractReview {
         }
     }
 
-    /// Returns the described notifications that a module's observations of a name get, each with
-    /// its sender.
+    /// Returns the described notifications that a module's observation gets, each with its sender.
     private func senders(
-        of name: String, to observer: AppTable.Row
+        of observed: AppTable.Observed, to observer: AppTable.Row
     ) -> [(sender: (row: AppTable.Row, contract: Contract), notice: Contract.Notice)] {
         var found: [(sender: (row: AppTable.Row, contract: Contract), notice: Contract.Notice)] = []
-        for source in index.sources(of: name)
+        for source in index.sources(of: observed)
         where LevelRule.broadcastReaches(from: source.row.rank, to: observer.rank) {
             guard let contract = descriptions[source.row.name]?.contracts?.module,
                 let notice = contract.broadcasts.first(where: { $0.name == source.name })
             else { continue }
             found.append(((source.row, contract), notice))
         }
-        for row in index.table.modules
-        where row.reports.contains(where: { $0.module == observer.name && $0.names.contains(name) }) {
-            guard let contract = descriptions[row.name]?.contracts?.module,
-                let notice = contract.reports.first(where: { $0.name == name })
-            else { continue }
-            found.append(((row, contract), notice))
+        for row in index.table.modules {
+            guard let contract = descriptions[row.name]?.contracts?.module else { continue }
+            let reported = row.reports.filter { $0.module == observer.name }.flatMap(\.names).filter(observed.isOf)
+            found += contract.reports.filter { reported.contains($0.name) }.map { ((row, contract), $0) }
         }
         return found
     }

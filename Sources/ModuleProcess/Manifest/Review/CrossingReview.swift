@@ -30,7 +30,7 @@ struct CrossingReview {
     private func broadcasts(of row: AppTable.Row) -> [ManifestError] {
         row.broadcasts.enumerated().flatMap { place, original in
             index.names(ofBroadcast: original, by: row).flatMap { name in
-                (index.observers[name] ?? []).filter {
+                index.observers(of: name).filter {
                     LevelRule.broadcastReaches(from: row.rank, to: $0.rank) && table.broadcastLeaves(from: row, to: $0)
                 }.map { observer in
                     note(

@@ -103,12 +103,16 @@ public struct ModuleDescription: Sendable, Equatable {
             return required
         }
         for observed in try Self.array(hello, "observes") {
-            guard let name = observed.string ?? observed["name"]?.string else {
+            let pattern = observed["pattern"]?.string
+            guard let name = observed.string ?? observed["name"]?.string ?? pattern else {
                 throw Malformed(message: "one of its observes lacks a name")
+            }
+            if let problem = pattern.flatMap(NamePattern.problem) {
+                throw Malformed(message: "in its observes, \(problem)")
             }
             observes.append(
                 .init(
-                    name: name, object: observed["object"]?.string,
+                    name: name, isPattern: pattern != nil, object: observed["object"]?.string,
                     keep: observed["keep"]?.string == "latest" ? .latest : .all))
         }
         settings = try Self.settings(hello)

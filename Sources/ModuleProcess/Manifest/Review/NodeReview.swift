@@ -31,7 +31,8 @@ struct NodeReview {
         // A guest of the node may send what no row does.
         guard index.table.guests == nil else { return [] }
         return row.wakes.enumerated().compactMap { place, name in
-            let senders = senders(of: name, to: row)
+            let observed = row.observes.first { $0.name == name } ?? AppTable.Observed(name: name)
+            let senders = senders(of: observed, to: row)
             guard !senders.isEmpty, !senders.contains(where: { $0.placement.meets(row.placement) }) else {
                 return nil
             }
@@ -43,13 +44,14 @@ struct NodeReview {
         }
     }
 
-    /// Returns the rows that declare to broadcast, report or emit a name that a row gets.
-    private func senders(of name: String, to row: AppTable.Row) -> [AppTable.Row] {
-        let broadcasters = index.sources(of: name).map(\.row).filter {
+    /// Returns the rows that declare to broadcast, report or emit what a row gets.
+    private func senders(of observed: AppTable.Observed, to row: AppTable.Row) -> [AppTable.Row] {
+        let broadcasters = index.sources(of: observed).map(\.row).filter {
             LevelRule.broadcastReaches(from: $0.rank, to: row.rank)
         }
         let others = index.table.modules.filter { other in
-            other.emits.contains(name) || other.reports.contains { $0.module == row.name && $0.names.contains(name) }
+            other.emits.contains(observed.name)
+                || other.reports.contains { $0.module == row.name && $0.names.contains(where: observed.isOf) }
         }
         return broadcasters + others
     }

@@ -27,7 +27,7 @@ struct NotificationReview {
                 }
             }
         }
-        unsent = Set(index.observers.keys).subtracting(index.sentNames).sorted()
+        unsent = index.observedNames.subtracting(index.sentNames).sorted()
         lastUndescribed = manifest.table.modules.filter { descriptions[$0.name] == nil }.map(\.rank).max() ?? -1
     }
 
@@ -48,10 +48,9 @@ struct NotificationReview {
     // MARK: Observed
 
     private func unreached(_ observed: AppTable.Observed, at place: Int, of row: AppTable.Row) -> Finding? {
-        let name = observed.name
-        let reporters = reporters[name] ?? []
+        let reporters = reporters.keys.sorted().filter(observed.isOf).flatMap { self.reporters[$0] ?? [] }
         guard !reporters.contains(where: { $0.target == row.name }) else { return nil }
-        let sources = index.sources(of: name)
+        let sources = index.sources(of: observed)
         guard !sources.contains(where: { LevelRule.broadcastReaches(from: $0.row.rank, to: row.rank) }) else {
             return nil
         }
@@ -60,7 +59,7 @@ struct NotificationReview {
         guard table.guests == nil || table.calls == .declared else { return nil }
         let steps: [ManifestPlaces.Step] = ["modules", .key(row.name), "observes", .at(place)]
         guard let source = sources.first else {
-            return Finding(.advice, manifest.problem(steps, nobodySends(name, row, reporters)))
+            return Finding(.advice, manifest.problem(steps, nobodySends(observed, row, reporters)))
         }
         let called = source.adapter.map { " (as \(source.name), which the adapter \($0) renames)" } ?? ""
         let relation =
@@ -71,15 +70,29 @@ struct NotificationReview {
             .error,
             manifest.problem(
                 steps,
-                "\(name) is broadcast by \(relation)\(called), and broadcasts reach only later levels: \(row.name) in "
+                "\(Self.what(observed)) is broadcast by \(relation)\(called), and broadcasts reach only later levels: \(row.name) in "
                     + "\(index.level(row)) never gets it; report it, or move one of them"))
     }
 
-    private func nobodySends(_ name: String, _ row: AppTable.Row, _ reporters: [Reporter]) -> String {
+    /// An observed name, or what a pattern matches.
+    private static func what(_ observed: AppTable.Observed) -> String {
+        observed.isPattern ? "what \(observed.name) matches" : observed.name
+    }
+
+    private func nobodySends(_ observed: AppTable.Observed, _ row: AppTable.Row, _ reporters: [Reporter]) -> String {
         let others = reporters.map { "\($0.sender) reports it to \($0.target)" }
-        let known = others.isEmpty ? ManifestReview.hint(name, index.sentNames) : "; \(others.joined(separator: ", "))"
-        return "no row broadcasts \(name), or reports it to \(row.name), so only an operator sends it"
+        let known =
+            others.isEmpty
+            ? Self.noPattern(observed) + ManifestReview.hint(observed.name, index.sentNames)
+            : "; \(others.joined(separator: ", "))"
+        return "no row broadcasts \(Self.what(observed)), or reports it to \(row.name), so only an operator sends it"
             + " (strata notify)\(undeclared(row))\(known)"
+    }
+
+    /// Remarks on signs that make no pattern.
+    private static func noPattern(_ observed: AppTable.Observed) -> String {
+        !observed.isPattern && observed.name.contains { $0 == "*" || $0 == ">" }
+            ? "; * stands for a whole segment, and > for the last ones, as in storage.* and storage.>" : ""
     }
 
     /// Names the other possible senders of a name that no row declares.
@@ -100,7 +113,7 @@ struct NotificationReview {
 
     private func unheard(_ name: String, at place: Int, of row: AppTable.Row) -> Finding? {
         let names = index.names(ofBroadcast: name, by: row)
-        let observers = names.flatMap { index.observers[$0] ?? [] }
+        let observers = names.flatMap { index.observers(of: $0) }
         let steps: [ManifestPlaces.Step] = ["modules", .key(row.name), "broadcasts", .at(place)]
         guard observers.isEmpty else {
             return unreaching(names, by: row, observers).map { Finding(.advice, manifest.problem(steps, $0)) }
@@ -127,7 +140,7 @@ struct NotificationReview {
         let isTold = observers.contains { observer in
             LevelRule.broadcastReaches(from: row.rank, to: observer.rank)
                 || observer.observes.enumerated().contains { place, observed in
-                    names.contains(observed.name) && unreached(observed, at: place, of: observer) != nil
+                    names.contains(where: observed.isOf) && unreached(observed, at: place, of: observer) != nil
                 }
         }
         guard !isTold, let first = observers.first else { return nil }
@@ -144,7 +157,7 @@ struct NotificationReview {
             ManifestFacts(.report, table.calls, from: row, to: target.rank).verdict(.level) == .passed
         else { return [] }
         return report.names.enumerated().compactMap { place, name in
-            guard !target.observes.contains(where: { $0.name == name }) else { return nil }
+            guard !target.observes.contains(where: { $0.isOf(name) }) else { return nil }
             return Finding(
                 .advice,
                 manifest.problem(

@@ -15,8 +15,11 @@ struct TableIndex {
     let chains: AdapterChains
     /// The rows that provide an interface directly.
     private(set) var providers: [String: AppTable.Row] = [:]
-    /// The rows that observe a name.
-    private(set) var observers: [String: [AppTable.Row]] = [:]
+    /// The names that rows observe as such, not by a pattern.
+    private(set) var observedNames: Set<String> = []
+    private var observers: [String: [AppTable.Row]] = [:]
+    /// The rows that observe patterns, in their order.
+    private var patternObservers: [AppTable.Row] = []
     /// The names of all interfaces that can be called.
     let interfaces: [String]
     /// The names of all notifications that a row sends, or that an adapter gives.
@@ -33,7 +36,11 @@ struct TableIndex {
         for row in table.modules {
             rows[row.name] = row
             for interface in row.provides where providers[interface] == nil { providers[interface] = row }
-            for name in Set(row.observes.map(\.name)) { observers[name, default: []].append(row) }
+            for name in Set(row.observes.filter { !$0.isPattern }.map(\.name)) {
+                observers[name, default: []].append(row)
+                observedNames.insert(name)
+            }
+            if row.observes.contains(where: \.isPattern) { patternObservers.append(row) }
         }
         interfaces = providers.keys.sorted() + chains.names
         sentNames = Set(
@@ -75,8 +82,23 @@ struct TableIndex {
         [name] + aliases(ofBroadcast: name, by: row).map(\.name)
     }
 
+    /// Returns the rows that observe a notification.
+    func observers(of name: String) -> [AppTable.Row] {
+        let byName = observers[name] ?? []
+        let byPattern = patternObservers.filter { row in
+            row.observes.contains { $0.isPattern && $0.isOf(name) } && !byName.contains { $0.name == row.name }
+        }
+        return byName + byPattern
+    }
+
     /// Returns the broadcasts of all rows that observers of a name get.
     func sources(of name: String) -> [Source] { sources[name] ?? [] }
+
+    /// Returns the broadcasts of all rows that an observation is of.
+    func sources(of observed: AppTable.Observed) -> [Source] {
+        guard observed.isPattern else { return sources(of: observed.name) }
+        return sources.keys.sorted().filter(observed.isOf).flatMap { sources(of: $0) }
+    }
 
     private func aliases(ofBroadcast name: String, by row: AppTable.Row) -> [AdapterChains.NoticeAlias] {
         (aliases[name] ?? []).filter { providers[$0.provider]?.name == row.name }
@@ -105,7 +127,7 @@ extension AppTable.Row {
         requires += description.requires.filter { !named.contains($0.name) }
         for observed in description.observes {
             // If both declare an observation, the module's `keep` counts.
-            if let place = observes.firstIndex(where: { $0.name == observed.name && $0.object == observed.object }) {
+            if let place = observes.firstIndex(where: { $0.isSame(as: observed) }) {
                 observes[place].keep = observed.keep
             } else {
                 observes.append(observed)

@@ -48,7 +48,7 @@ extension ManifestShape {
                 "URL patterns such as item/:name, each with the Interface/action that it leads to."),
             Key(
                 "observes", .list(.either([.notification, .mapping(.observation)])),
-                "The notifications and events that it observes from hello on."),
+                "The notifications that it observes from hello on: names, or patterns like storage.*."),
             Key("broadcasts", .notifications, "What it broadcasts. Enforced under calls: declared."),
             Key(
                 "reports", .map(keys: .module, .notifications),
@@ -115,7 +115,7 @@ extension ManifestShape {
     static let observation = ManifestShape(
         meaning: "What the module observes.",
         keys: [
-            Key("name", .notification, "The name of the notification or event.", isRequired: true),
+            Key("name", .notification, "The notification's name, or a pattern of names.", isRequired: true),
             Key("object", .written, "Observes what is about this object alone."),
             Key(
                 "keep", ManifestType(choice: ManifestRules.keep),

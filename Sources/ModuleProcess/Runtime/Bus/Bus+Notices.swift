@@ -100,7 +100,7 @@ extension Bus {
         try await observe(N.name, object: object, keep: keep) { try await perform($0.decode(N.self)) }
     }
 
-    /// Observes a notification by name, without a contract.
+    /// Observes a notification by name or pattern, without a contract; see `Exports.observe`.
     @discardableResult
     public func observe(
         _ name: String, object: String? = nil, keep: Keep = .all,

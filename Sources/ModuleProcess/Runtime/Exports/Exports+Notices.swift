@@ -24,7 +24,9 @@ extension Exports {
         add(Observing(N.name, of: N.self, object: object, keep: keep) { try await perform($0.decode(N.self), $0) })
     }
 
-    /// Observes a notification by name, without a contract.
+    /// Observes a notification by name, or all whose names match a pattern, without a contract.
+    /// - Parameter name: The name. A segment `*` makes it a pattern and stands for any one segment; a last
+    ///   segment `>` stands for one or more: `storage.*`, `storage.>`. `Delivery.name` says which it was.
     public mutating func observe(
         _ name: String, object: String? = nil, keep: Keep = .all,
         perform: @escaping @ModuleActor (Delivery) async throws -> Void

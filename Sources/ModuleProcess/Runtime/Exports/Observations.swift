@@ -39,6 +39,7 @@ struct Observations {
 /// One observation of this module. It survives a change of connection.
 @ModuleActor
 final class Observing {
+    /// The notification's name, or a pattern of names.
     let name: String
     /// The notification's contract; nil if it has none.
     let type: (any Notice.Type)?
@@ -59,7 +60,7 @@ final class Observing {
 
     /// The observation as hello and `bus/observe` take it.
     var json: JSON {
-        var members = [JSON.Member("name", .string(name))]
+        var members = [JSON.Member(NamePattern.isPattern(name) ? "pattern" : "name", .string(name))]
         if let object { members.append(JSON.Member("object", .string(object))) }
         if keep != .all { members.append(JSON.Member("keep", .string(keep.rawValue))) }
         return .object(members)

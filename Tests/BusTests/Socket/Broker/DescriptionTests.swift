@@ -168,7 +168,10 @@ struct DescriptionTests {
             let cat = try bus.module("Cat", ["events": ["a.event"], "observes": ["z"]])
             let names = try bus.operator().asked("bus/names")
             #expect(
-                names == ["events": ["a.event", "b.event"], "notifications": ["item.added", "item.gone", "z"]])
+                names == [
+                    "events": ["a.event", "b.event"], "patterns": [],
+                    "notifications": ["item.added", "item.gone", "z"],
+                ])
             cat.close()
             #expect(try bus.operator().asked("bus/names")["events"]?.array?.first == "a.event")
         }
