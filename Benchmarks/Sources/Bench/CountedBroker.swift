@@ -51,8 +51,10 @@ final class CountedBroker {
     private let file: String
     private var dumps = 0
 
-    /// - Parameter crowd: so many rows, interfaces, URLs and observations.
-    init(crowd count: Int, in places: Places) throws {
+    /// - Parameters:
+    ///   - crowd: so many rows, interfaces, URLs and observations.
+    ///   - observesPatterns: whether the crowd has as many observations of patterns.
+    init(crowd count: Int, observesPatterns: Bool, in places: Places) throws {
         self.places = places
         address = .path(places.scratch("counted-\(count).sock"))
         file = places.scratch("callgrind-\(count).out")
@@ -64,6 +66,7 @@ final class CountedBroker {
         try broker.listens(at: address)
         crowd = try Child([
             places.program("bench-client"), "strata", "crowd", address.text, "--peers", "\(count)",
+            "--word", observesPatterns ? "patterns" : "names",
         ])
         guard try crowd.line(within: 300) == "ready" else { throw Failure("the crowd isn't connected") }
     }

@@ -20,6 +20,8 @@ struct InstructionReport {
         let name: String
         let traffic: CountedBroker.Traffic
         let crowd: Int
+        /// Whether the crowd observes as many patterns, too.
+        var observesPatterns = false
         /// The figure is the same in each run, and held to what is committed. A monitor's
         /// depends on how fast the machine is: some frames are told, the others missed.
         var isHeld = true
@@ -35,13 +37,14 @@ struct InstructionReport {
         Run(name: "broadcasts, counted for bus/traffic", traffic: .countedBroadcasts, crowd: 10),
         Run(name: "calls, 10,000 other names", traffic: .calls, crowd: 10_000),
         Run(name: "broadcasts, 10,000 other names", traffic: .broadcasts, crowd: 10_000),
+        Run(name: "broadcasts, 10,000 patterns", traffic: .broadcasts, crowd: 10_000, observesPatterns: true),
     ]
 
     /// What a message may cost more than what is committed. Counts repeat within
     /// 0.1 % on one machine; the C library copies with other instructions on
     /// other processors.
     private static let margin = 0.05
-    /// What it may cost more beside 10,000 other names than beside 10.
+    /// What it may cost more beside 10,000 other names and patterns than beside 10 names.
     private static let growth = 0.05
 
     /// The ends of a typed call, with the Swift runtime.
@@ -59,10 +62,10 @@ struct InstructionReport {
         let committed = use == .check ? try Files.read([String: Counted].self, from: thresholds) : [:]
         var counted: [String: Counted] = [:]
         Console.say("\("the broker, for a message that it writes".padded(42)) instructions allocations")
-        for crowd in [10, 10_000] {
-            let broker = try CountedBroker(crowd: crowd, in: places)
+        for (crowd, observesPatterns) in [(10, false), (10_000, false), (10_000, true)] {
+            let broker = try CountedBroker(crowd: crowd, observesPatterns: observesPatterns, in: places)
             defer { broker.end() }
-            for run in Self.runs where run.crowd == crowd {
+            for run in Self.runs where run.crowd == crowd && run.observesPatterns == observesPatterns {
                 var count = try Self.count(run, broker)
                 // A broker that gets the CPU less often writes fewer messages at a time, and each costs more; what it
                 // does by time, it does for fewer messages. Load only adds: the least of up to three is the code's.
@@ -151,7 +154,7 @@ struct InstructionReport {
         guard let run = Self.runs.first(where: { $0.name == name ?? $0.name }) else {
             throw Failure("there is no \(name ?? ""): \(Self.runs.map(\.name).joined(separator: "; "))")
         }
-        let broker = try CountedBroker(crowd: run.crowd, in: places)
+        let broker = try CountedBroker(crowd: run.crowd, observesPatterns: run.observesPatterns, in: places)
         defer { broker.end() }
         let result = try broker.count(run.traffic)
         Console.say("\(run.name): instructions for a message, by function\n")

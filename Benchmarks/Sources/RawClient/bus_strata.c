@@ -1,3 +1,4 @@
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,8 +69,8 @@ static void join(struct connection *c, const char *address, enum role role, unsi
     join_with(c, address, hello, (size_t)count);
 }
 
-// A peer with `each` interfaces, URLs and observations that nobody asks for.
-void strata_join_crowd(struct connection *c, const char *address, unsigned index, unsigned each) {
+// A peer with `each` interfaces, URLs and observations that nobody asks for, and perhaps as many patterns.
+void strata_join_crowd(struct connection *c, const char *address, unsigned index, unsigned each, bool patterns) {
     size_t room = 512 + each * 256, count = 0;
     char *hello = __builtin_malloc(room);
     count += (size_t)snprintf(hello, room, "{\"protocol\":1,\"module\":\"Crowd%u\",\"interfaces\":{", index);
@@ -84,6 +85,8 @@ void strata_join_crowd(struct connection *c, const char *address, unsigned index
     count += (size_t)snprintf(hello + count, room - count, "],\"observes\":[");
     for (unsigned i = 0; i < each; i++)
         count += (size_t)snprintf(hello + count, room - count, "%s\"other.%u.%u\"", i > 0 ? "," : "", index, i);
+    for (unsigned i = 0; patterns && i < each; i++)
+        count += (size_t)snprintf(hello + count, room - count, ",{\"pattern\":\"all.%u-%u.*\"}", index, i);
     count += (size_t)snprintf(hello + count, room - count, "]}");
     join_with(c, address, hello, count);
     __builtin_free(hello);

@@ -1,17 +1,20 @@
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "scenarios.h"
 
-void strata_join_crowd(struct connection *, const char *address, unsigned index, unsigned each);
+void strata_join_crowd(struct connection *, const char *address, unsigned index, unsigned each, bool patterns);
 
 void run_crowd(const struct bus *bus, const struct options *options) {
     // One peer may have 256 interfaces.
     const unsigned most = 250;
     unsigned left = options->peers;
+    bool patterns = options->word != NULL && strcmp(options->word, "patterns") == 0;
     if (bus != &bus_strata) fail("a crowd joins the project's bus only");
     for (unsigned index = 0; left > 0; index++) {
         unsigned each = left < most ? left : most;
-        strata_join_crowd(malloc(sizeof(struct connection)), options->address, index, each);
+        strata_join_crowd(malloc(sizeof(struct connection)), options->address, index, each, patterns);
         left -= each;
     }
     wait_for_end();

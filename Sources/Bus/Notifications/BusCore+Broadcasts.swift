@@ -96,26 +96,30 @@ extension BusCore {
     /// the names that adapters give it. A pattern that matches several of the names takes the first.
     @inline(never)
     private func furtherWalks(_ header: borrowing Header, from peer: Peer) -> [FanOut.Walk] {
+        guard observations.hasAliases || observations.mayHavePattern(of: header.name) else { return [] }
         var walks: [FanOut.Walk] = []
         var patterns: Set<ObjectIdentifier> = []
-        func add(_ name: [UInt8], _ list: ObservationTable.List) {
-            walks.append(FanOut.Walk(name: name, observations: audience(list, of: peer)))
+        func add(_ name: Header.Text, _ list: ObservationTable.List) {
+            walks.append(FanOut.Walk(name: Array(name), observations: audience(list, of: peer)))
         }
-        for (place, name) in names(header, from: peer).enumerated() {
-            name.withUnsafeBytes { bytes in
-                if place > 0, let list = observations.find(bytes) { add(name, list) }
-                observations.forEachPattern(of: bytes) { list in
-                    if patterns.insert(ObjectIdentifier(list)).inserted { add(name, list) }
-                }
+        func addPatterns(of name: Header.Text) {
+            observations.forEachPattern(of: name) { list in
+                if patterns.insert(ObjectIdentifier(list)).inserted { add(name, list) }
+            }
+        }
+        addPatterns(of: header.name)
+        for alias in aliases(header, from: peer) {
+            alias.withUnsafeBytes { alias in
+                if let list = observations.find(alias) { add(alias, list) }
+                addPatterns(of: alias)
             }
         }
         return walks
     }
 
-    /// Returns the names of a broadcast: its own, and those that adapters give it.
-    func names(_ header: borrowing Header, from peer: Peer) -> [[UInt8]] {
-        let own = Array(header.name)
-        return adapters.hasNotices && peer.role == .module ? [own] + noticeAliases(header, from: peer) : [own]
+    /// Returns the names that adapters give to a broadcast.
+    func aliases(_ header: borrowing Header, from peer: Peer) -> [[UInt8]] {
+        adapters.hasNotices && peer.role == .module ? noticeAliases(header, from: peer) : []
     }
 
     /// Queues a notice to each observation of a name that belongs to a later level.

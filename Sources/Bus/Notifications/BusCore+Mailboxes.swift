@@ -34,14 +34,14 @@ extension BusCore {
     @inline(never)
     func box(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer, rank: Int) -> Int {
         var kept: KeptNotice?
-        guard mailboxes.hasPatterns || adapters.hasNotices else {
+        guard mailboxes.mayHavePattern(of: header.name) || observations.hasAliases else {
             // Most broadcasts wake nobody, and end here.
             guard let list = mailboxes.find(header.name) else { return 0 }
             return box(Array(header.name), list.observations, header, body, &kept, from: peer, rank: rank)
         }
         var patterns: Set<ObjectIdentifier> = []
         var count = 0
-        for name in names(header, from: peer) {
+        for name in [Array(header.name)] + aliases(header, from: peer) {
             // Copies, because asking the launcher may change the lists.
             var observed: [BoxedObservation] = []
             name.withUnsafeBytes { name in

@@ -187,10 +187,10 @@ struct MailboxTable: ~Copyable {
 
     /// Whether every row is there, so that broadcasts needn't look.
     var isEmpty: Bool { byName.count == 0 }
-    /// Whether some rows observe patterns.
-    var hasPatterns: Bool { byName.hasPatterns }
-
     func find(_ name: UnsafeRawBufferPointer) -> List? { byName.find(name) }
+
+    /// Whether some patterns begin like a name.
+    func mayHavePattern(of name: UnsafeRawBufferPointer) -> Bool { byName.mayHavePattern(of: name) }
 
     func forEachPattern(of name: UnsafeRawBufferPointer, _ use: (List) -> Void) { byName.forEachPattern(of: name, use) }
 

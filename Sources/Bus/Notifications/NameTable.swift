@@ -58,6 +58,10 @@ struct NameTable<Value: AnyObject>: ~Copyable {
         patterns.forEach(use)
     }
 
+    /// Whether a pattern may match a name: some begin like it. It is asked for each broadcast, and mostly answers no.
+    @inline(__always)
+    func mayHavePattern(of name: UnsafeRawBufferPointer) -> Bool { hasPatterns && trie.begins(like: name) }
+
     /// Calls `use` with the value of each pattern that matches a name, in an order that depends on the patterns alone.
     /// - Returns: the number of places of the patterns that were visited.
     @discardableResult
@@ -72,14 +76,15 @@ struct NameTable<Value: AnyObject>: ~Copyable {
 private final class PatternTrie<Value: AnyObject> {
     /// The place that a sequence of segments leads to.
     private final class Place {
+        // Each broadcast reads the first place, on one thread.
         /// The next places by the segments themselves.
-        var named = ByteTable<Place>()
+        @exclusivity(unchecked) var named = ByteTable<Place>()
         /// The next place by `*`.
-        var any: Place?
+        @exclusivity(unchecked) var any: Place?
         /// The value of the pattern that ends here.
-        var value: Value?
+        @exclusivity(unchecked) var value: Value?
         /// The value of the pattern that continues with a last `>`.
-        var rest: Value?
+        @exclusivity(unchecked) var rest: Value?
 
         var isEmpty: Bool { named.count == 0 && any == nil && value == nil && rest == nil }
     }
@@ -109,6 +114,13 @@ private final class PatternTrie<Value: AnyObject> {
         case (false, true): place.named.remove(segment)
         case (false, false): place.named.set(segment, next)
         }
+    }
+
+    /// Whether a pattern has the first segment of a name, or a wildcard in its place.
+    func begins(like name: UnsafeRawBufferPointer) -> Bool {
+        if root.any != nil || root.rest != nil { return true }
+        var segments = NamePattern.Segments(name)
+        return segments.next().map { root.named.findUnretained($0) != nil } ?? false
     }
 
     /// - Returns: the number of places that were visited.

@@ -55,6 +55,9 @@ struct ObservationTable: ~Copyable {
     /// Returns the observations of exactly this name or pattern.
     func find(_ observed: ObservedName) -> List? { byName.find(observed) }
 
+    /// Whether some patterns begin like a name.
+    func mayHavePattern(of name: UnsafeRawBufferPointer) -> Bool { byName.mayHavePattern(of: name) }
+
     /// Calls `use` with the observations of each pattern that matches a name.
     func forEachPattern(of name: UnsafeRawBufferPointer, _ use: (List) -> Void) { byName.forEachPattern(of: name, use) }
 

@@ -68,7 +68,7 @@ extension KitCheck {
                 first.endConnection(nil)
                 let second = try trial.connect()
                 try second.welcome(HelloAnswer(firstObservation: 9_000))
-                let names = second.hello.json["observes"]?.array?.map { $0.string ?? $0["name"]?.string ?? "" } ?? []
+                let names = second.hello.json["observes"]?.array?.map(HelloForm.observedName) ?? []
                 for (index, name) in names.enumerated() {
                     second.notice(9_000 + 11 * Int64(index), name, .integer(Int64(index)))
                 }
@@ -144,11 +144,18 @@ enum HelloForm {
         }
     }
 
+    /// Returns the name that an observation is of, or one that its pattern matches.
+    static func observedName(_ observation: JSON) -> String {
+        let pattern = (observation["pattern"]?.string ?? "").split(separator: ".", omittingEmptySubsequences: false)
+        return observation.string ?? observation["name"]?.string
+            ?? pattern.map { $0 == "*" || $0 == ">" ? "any" : String($0) }.joined(separator: ".")
+    }
+
     private static let rules: [(String, @Sendable (JSON) -> Bool, String)] = [
         ("level", { $0.string != nil }, "a text"), ("runtime", { $0.string != nil }, "a text"),
         ("interfaces", areInterfaces, "an object of interfaces"), ("urls", areObjects, "an array of objects"),
         (
-            "observes", { all($0) { $0.string != nil || $0["name"]?.string != nil } },
+            "observes", { all($0) { $0.string != nil || $0["name"]?.string != nil || $0["pattern"]?.string != nil } },
             "an array of names or observations"
         ),
         ("broadcasts", areTexts, "an array of names"), ("events", areTexts, "an array of names"),

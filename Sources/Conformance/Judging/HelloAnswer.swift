@@ -23,7 +23,7 @@ struct HelloAnswer {
                 "connections": 4096, "unregistered": 64, "held": 8_388_608, "adapted": 262_144,
                 "total": 1_073_741_824, "depth": 32, "brandNew": 1,
             ],
-            "features": ["rest-urls", "contracts", "settings", "brand-new"], "brandNew": ["a": .array([nil])],
+            "features": .strings(BrokerFeature.all + ["brand-new"]), "brandNew": ["a": .array([nil])],
         ]
     }
 
