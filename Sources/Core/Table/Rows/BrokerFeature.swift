@@ -7,9 +7,11 @@ public enum BrokerFeature {
     public static let contracts = "contracts"
     /// Hello declares settings, and `module/settings` brings changed ones.
     public static let settings = "settings"
+    /// Broadcasts may say `retain`, and modules have `bus/forget`.
+    public static let retain = "retain"
     /// Operators' requests may have `node`; only in an app with nodes.
     public static let node = "node"
 
     /// What this build can do in each app.
-    public static let all = [restURLs, contracts, settings]
+    public static let all = [restURLs, contracts, settings, retain]
 }

@@ -16,7 +16,8 @@ struct RestURLTests {
                 let peer = try bus.connect()
                 let members = [JSON.Member("protocol", 1)] + (hello.object ?? [])
                 let id = try peer.call("bus/hello", .object(members))
-                #expect(try peer.expectReply(to: id).json["features"] == ["rest-urls", "contracts", "settings"])
+                #expect(
+                    try peer.expectReply(to: id).json["features"] == ["rest-urls", "contracts", "settings", "retain"])
             }
         }
     }
