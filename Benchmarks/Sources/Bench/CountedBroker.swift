@@ -51,7 +51,7 @@ final class CountedBroker {
     private let file: String
     private var dumps = 0
 
-    /// - Parameter crowd: so many rows, interfaces, URLs and observations.
+    /// - Parameter crowd: so many rows, interfaces, URLs, observations and retained broadcasts.
     init(crowd count: Int, in places: Places) throws {
         self.places = places
         address = .path(places.scratch("counted-\(count).sock"))
