@@ -45,6 +45,7 @@ struct AppTableJSONTests {
         (limits.waiting, limits.observations, limits.interfaces, limits.urls) = (5, 6, 7, 8)
         (limits.instances, limits.connections, limits.unregistered) = (9, 10, 11)
         (limits.held, limits.adapted, limits.total, limits.depth) = (12, 13, 14, 15)
+        limits.retained = 16
         return limits
     }
 
@@ -63,6 +64,7 @@ struct AppTableJSONTests {
         ]
         row.observes = [.init(name: "a"), .init(name: "b", object: "o", keep: .latest)]
         row.broadcasts = ["storage.changed"]
+        row.retained = .app
         row.reports = [.init(module: "Log", names: ["storage.full"])]
         row.emits = ["app.reload"]
         row.manages = ["Plain"]

@@ -22,7 +22,7 @@ struct ManifestTests {
         group: nogroup
         limits: {frame: 16MiB, header: 16KiB, calls: 1024, queue: 8MiB, waiting: 1024, observations: 1024,
                  interfaces: 256, urls: 1024, instances: 4096, connections: 4096, unregistered: 64,
-                 held: 8MiB, adapted: 256KiB, total: 1GiB, depth: 32}
+                 held: 8MiB, adapted: 256KiB, total: 1GiB, depth: 32, retained: 1024}
         startup: 30s
         hello: 10s
         assembly: 60s
@@ -48,6 +48,7 @@ struct ManifestTests {
             urls: {"moments.store/dump": Storage/dump}
             observes: [session.ended]
             broadcasts: [storage.changed]
+            retained: session
             reports: {Log: [storage.full]}
             emits: [app.reload]
             manages: [Log, Login]
@@ -147,7 +148,8 @@ struct ManifestTests {
             contracts: enforced
             settings: {n: null, f: 1.5, i: -3, h: 0x1F, s: "1", t: true, no: no, l: [1, {a: b}], big: 1e300}
             limits: {frame: 2MiB, header: 2KiB, calls: 1, queue: 2B, waiting: 3, observations: 4, interfaces: 5,
-              urls: 6, instances: 7, connections: 17, unregistered: 8, held: 9, adapted: 10, total: 11, depth: 12}
+              urls: 6, instances: 7, connections: 17, unregistered: 8, held: 9, adapted: 10, total: 11, depth: 12,
+              retained: 13}
             startup: 1ms
             hello: 2m
             assembly: 3h
@@ -167,6 +169,7 @@ struct ManifestTests {
                 contracts: off
                 urls: {"Host.A/show/:tip/": XRouter/show, host.a: Router/root, "host.b/show/:x": X/show, "*/*all": X/show}
                 observes: [n, {name: m, object: o, keep: latest}]
+                retained: app
                 trusted: true
               B: {run: [b], start: manual, restart: never, required: false}
               C: {start: async}
@@ -184,7 +187,7 @@ struct ManifestTests {
         (limits.frame, limits.header, limits.calls, limits.queue) = (2 << 20, 2 << 10, 1, 2)
         (limits.waiting, limits.observations, limits.interfaces, limits.urls) = (3, 4, 5, 6)
         (limits.instances, limits.connections, limits.unregistered) = (7, 17, 8)
-        (limits.held, limits.adapted, limits.total, limits.depth) = (9, 10, 11, 12)
+        (limits.held, limits.adapted, limits.total, limits.depth, limits.retained) = (9, 10, 11, 12, 13)
         #expect(table.limits == limits)
         #expect((table.startup, table.hello, table.assembly) == (1, 120_000, 10_800_000))
         let row = table.modules[0]
@@ -199,6 +202,7 @@ struct ManifestTests {
                 .init(host: "host.b", path: "/show/:x", to: "X/show"),
                 .init(host: "*", path: "/*all", to: "X/show"),
             ])
+        #expect(row.retained == .app)
         #expect(row.observes == [.init(name: "n"), .init(name: "m", object: "o", keep: .latest)])
         #expect(table.adapters.map(\.to) == ["C", "X", "B"])
         #expect(table.adapters[1].actions.first?.to == "go")

@@ -802,7 +802,7 @@ enum kind { no_kind, call_kind, reply_kind, error_kind, notice_kind, cancel_kind
 
 struct header {
   enum kind kind;
-  bool more;
+  bool more, retained;
   int64_t id, subscription, missed, deadline, credit;
   const char *to, *from, *level, *name, *object, *via, *url, *code, *message, *ran, *trace;
   strata_json root, meta;
@@ -858,6 +858,7 @@ static bool read_header(strata *bus, char *text, size_t length, struct header *h
       continue;
     }
     if (same_text(name, "more") && !strata_json_bool(value, &header->more)) return false;
+    if (same_text(name, "retained") && !strata_json_bool(value, &header->retained)) return false;
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
       if (!same_text(name, members[i].name)) continue;
       void *field = (char *)header + members[i].offset;
@@ -1394,6 +1395,7 @@ static strata_status send_message(strata *bus, strata_kind kind, const strata_me
     /* Only a deadline of 0 beside credit means none. */
     if (m->deadline < 0) put_integer(&w, "deadline", 0);
     if (m->credit > 0 || m->deadline < 0) put_integer(&w, "credit", own != NULL ? own->window : 0);
+    if (kind == STRATA_BROADCAST && m->retain) strata_put_name(&w, "retain"), strata_put_bool(&w, true);
     if (m->skip_auth) put_member(&w, "auth", "skip");
     put_member(&w, "trace", trace);
     if (m->meta != NULL) strata_put_name(&w, "meta"), strata_put_json(&w, m->meta, strlen(m->meta));
@@ -1528,6 +1530,7 @@ const char *strata_meta(const strata_request *request, size_t *length) {
   return request->header.meta.at;
 }
 int64_t strata_missed(const strata_request *request) { return request->header.missed; }
+bool strata_retained(const strata_request *request) { return request->header.retained; }
 int64_t strata_deadline(const strata_request *request) { return request->header.deadline; }
 bool strata_cancelled(const strata_request *request) { return request->cancelled; }
 int64_t strata_credit(const strata_request *request) { return request->credit; }

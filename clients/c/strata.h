@@ -184,6 +184,7 @@ const char *strata_url_of(const strata_request *request); /**< NULL if no URL wa
 const char *strata_trace(const strata_request *request);  /**< NULL if there is none */
 const char *strata_meta(const strata_request *request, size_t *length); /**< JSON, not ended by a NUL; NULL if none */
 int64_t strata_missed(const strata_request *request);
+bool strata_retained(const strata_request *request);    /**< kept by the bus for this observation, which began since */
 int64_t strata_deadline(const strata_request *request); /**< milliseconds given at its arrival; 0 for no end */
 bool strata_cancelled(const strata_request *request);   /**< nobody waits for the answer any more */
 
@@ -262,6 +263,7 @@ typedef struct strata_message {
   strata_answered *answered;    /**< may be NULL; a broadcast without it isn't answered */
   strata_answered *part;        /**< gets each part; credit is given after it returns */
   void *context;                /**< of both */
+  bool retain; /**< of a broadcast: the bus keeps it for later observers; "bus/forget" takes it back */
 } strata_message;
 
 /** Sends a request. `id`, which may be NULL, is set to its number, 0 for a

@@ -52,7 +52,7 @@ final class CountedBroker {
     private var dumps = 0
 
     /// - Parameters:
-    ///   - crowd: so many rows, interfaces, URLs and observations.
+    ///   - crowd: so many rows, interfaces, URLs, observations and retained broadcasts.
     ///   - observesPatterns: whether the crowd has as many observations of patterns.
     init(crowd count: Int, observesPatterns: Bool, in places: Places) throws {
         self.places = places

@@ -69,7 +69,8 @@ static void join(struct connection *c, const char *address, enum role role, unsi
     join_with(c, address, hello, (size_t)count);
 }
 
-// A peer with `each` interfaces, URLs and observations that nobody asks for, and perhaps as many patterns.
+// A peer with `each` interfaces, URLs, observations and retained broadcasts that nobody asks for, and perhaps as many
+// patterns.
 void strata_join_crowd(struct connection *c, const char *address, unsigned index, unsigned each, bool patterns) {
     size_t room = 512 + each * 256, count = 0;
     char *hello = __builtin_malloc(room);
@@ -90,6 +91,13 @@ void strata_join_crowd(struct connection *c, const char *address, unsigned index
     count += (size_t)snprintf(hello + count, room - count, "]}");
     join_with(c, address, hello, count);
     __builtin_free(hello);
+    for (unsigned i = 0; i < each; i++) {
+        char header[96];
+        int size = snprintf(header, sizeof header, "{\"kind\":\"broadcast\",\"name\":\"kept.%u.%u\",\"retain\":true}",
+                            index, i);
+        put_frame(c, (uint32_t)size, header, (size_t)size, NULL, 0);
+    }
+    connection_flush(c);
 }
 
 const struct bus bus_strata = {"strata", join, put_call, put_reply, put_broadcast, next};

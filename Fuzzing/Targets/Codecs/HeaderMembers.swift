@@ -9,7 +9,7 @@ struct HeaderMembers: Equatable {
     var numbers: [String: Int64] = [:]
     /// The members that are strings, by name.
     var texts: [String: [UInt8]] = [:]
-    var more: Bool
+    var flags: Header.Flags
     var ran: BusError.Ran
     /// `trace` and `meta`, as they were written.
     var trace: [UInt8]
@@ -28,10 +28,15 @@ struct HeaderMembers: Equatable {
             "url": Array(header.url), "from": Array(header.from), "level": Array(header.level),
             "code": Array(header.code), "message": Array(header.message), "kind": Array(header.unknownKind),
         ]
-        more = header.more
+        flags = header.flags
         ran = header.ran
         trace = Array(header.trace)
         meta = Array(header.meta)
+    }
+
+    /// Whether a boolean member is true.
+    func isTrue(_ name: String) -> Bool {
+        flags.contains(name == "more" ? .more : name == "retain" ? .retain : .retained)
     }
 
     /// Returns the header as the broker writes it; nil if it has something that the broker never
@@ -64,7 +69,12 @@ struct HeaderMembers: Equatable {
         number("deadline", .deadline)
         number("parent", .parent)
         number("credit", .credit)
-        if members.contains(.more) { writer.boolean("more", more) }
+        func boolean(_ name: StaticString, _ member: Header.Members) {
+            if members.contains(member) { writer.boolean(name, isTrue("\(name)")) }
+        }
+        boolean("more", .more)
+        boolean("retain", .retain)
+        boolean("retained", .retained)
         if members.contains(.ran) { writer.string("ran", ran.rawValue) }
         if members.contains(.trace) { trace.withUnsafeBytes { writer.raw("trace", $0) } }
         if members.contains(.meta) { meta.withUnsafeBytes { writer.raw("meta", $0) } }

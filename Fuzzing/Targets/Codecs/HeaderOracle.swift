@@ -43,8 +43,8 @@ enum HeaderOracle {
             case "auth" where member.value != "skip": return "auth is none"
             case "ran" where member.value != "no" && member.value != "maybe" && member.value != "yes":
                 return "ran is none"
-            case "more":
-                guard case .bool = member.value else { return "more is no boolean" }
+            case "more", "retain", "retained":
+                guard case .bool = member.value else { return "\(member.name) is no boolean" }
             case "meta":
                 guard case .object = member.value else { return "meta is no object" }
             case "id":
@@ -79,7 +79,7 @@ enum HeaderOracle {
             case .integer(let integer) where member.name == "id":
                 isSame = members.id == ((1...largest).contains(integer) ? UInt64(integer) : 0)
             case .integer(let integer): isSame = members.numbers[member.name] == integer
-            case .bool(let bool): isSame = members.more == bool
+            case .bool(let bool): isSame = members.isTrue(member.name) == bool
             case .object: isSame = (try? JSON(parsing: members.meta)) == member.value
             case .string, .null, .number, .array: isSame = true
             }
@@ -89,6 +89,7 @@ enum HeaderOracle {
 
     private static let names: Set<String> = [
         "kind", "id", "to", "from", "level", "name", "object", "via", "subscription", "missed", "url", "deadline",
-        "parent", "more", "credit", "auth", "code", "message", "ran", "trace", "meta",
+        "parent", "more", "credit", "auth", "code", "message", "ran", "trace", "meta", "retain",
+        "retained",
     ]
 }

@@ -55,9 +55,10 @@ extension BusCore {
 
     private static let actions: [(name: String, asker: Asker, answer: Answer)] = [
         ("hello", .everyPeer, .now(helloAgain)), ("register", .modules, .later(register)),
-        ("unregister", .modules, .now(unregister)), ("observe", .modules, .now(observe)),
+        ("unregister", .modules, .now(unregister)), ("observe", .modules, .later(observe)),
         ("unobserve", .modules, .now(unobserve)), ("create", .modules, .later(create)),
         ("release", .modules, .now(releaseInstance)), ("mark", .modules, .now(mark)),
+        ("forget", .modules, .now(forgetRetained)),
         ("canOpen", .everyPeer, .later(canOpen)),
         ("emit", .anybody, .later(emit)), ("levels", .anybody, .inParts(levelsListing)),
         ("modules", .anybody, .inParts(modulesListing)), ("interfaces", .anybody, .inParts(interfacesListing)),
@@ -150,7 +151,7 @@ extension BusCore {
 
     // MARK: observe
 
-    private func observe(_ call: BusCall) throws(BusError) -> JSON {
+    private func observe(_ call: BusCall) throws(BusError) {
         let (module, peer, most) = (call.module, call.peer, table.limits.observations)
         try onlyStaying(peer, module)
         let observed = try Hello.observation(try BodyLimit.ordinary.read(call.body, of: "bus/observe"))
@@ -159,7 +160,8 @@ extension BusCore {
             "\(module.name) has \(most) observations (limits.observations): unobserve some")
         try Texts.check(
             "\(module.name) would have", "observations", peer.observations.bytes + observed.cost, Texts.most(most))
-        return ["subscription": JSON(addObservation(observed, peer))]
+        writeReply(peer, id: call.id, ["subscription": JSON(addObservation(observed, peer))])
+        deliverRetained(to: peer)
     }
 
     private func unobserve(_ call: BusCall) throws(BusError) -> JSON {

@@ -99,6 +99,7 @@ extension BusCore {
             "waiting": JSON(module.waiting.count), "held": JSON(peer.heldBytes),
             "observations": JSON(peer.observations.count), "interfaces": JSON(module.session.interfaces.count),
             "urls": JSON(module.session.urls.count), "instances": JSON(peer.instances.created),
+            "retained": JSON(module.retained.count),
         ]
     }
 

@@ -41,6 +41,7 @@ extension BusCore {
         if !part.more { endOffering(peer) }
         let numbers = observe(part, module, peer)
         writeReply(peer, id: call.id, ["subscriptions": .array(numbers.map { JSON($0) })])
+        deliverRetained(to: peer)
         if !part.more { beginStart(of: module, peer, resumed: offering == .resuming) }
     }
 

@@ -116,6 +116,8 @@ public final class Broker {
             throw .unusableState(error.description)
         }
         arm()
+        // The first round begins with an event, which may not come.
+        if bus.hasIdleWork { idleWork.start() }
     }
 
     private func begin() {

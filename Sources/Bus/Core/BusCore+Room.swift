@@ -13,10 +13,12 @@ extension BusCore {
     /// A longer queue may have this fraction (one eighth) of what is left for all queues.
     private static let shareOfRest = 8
 
-    /// The bytes that wait in the broker for all peers together: queues, and requests that wait for
-    /// modules. A body that several peers wait for counts once. Each queue counts with its length
+    /// The bytes that wait in the broker for all peers together: queues, requests that wait for
+    /// modules, and what is held or retained for observers. A body that several peers wait for counts once. Each queue counts with its length
     /// at the end of its last round.
-    var waitingBytes: Int { pool.waiting + reclaimer.payloadBytes + calls.heldBytes + mailboxes.textBytes }
+    var waitingBytes: Int {
+        pool.waiting + reclaimer.payloadBytes + calls.heldBytes + mailboxes.textBytes + retained.textBytes
+    }
 
     /// The bytes that all queues together may still take; below 0 if they have more than the limit.
     private var restOfTotal: Int { table.limits.total - waitingBytes }

@@ -51,6 +51,7 @@ final class BusCore {
     var observations = ObservationTable()
     @exclusivity(unchecked)  // the same
     var mailboxes = MailboxTable()
+    var retained = RetainedTable()
     var instances: InstanceTable
     var watches = WatchList()
     var links = LinkTable()
@@ -191,6 +192,7 @@ final class BusCore {
         advanceEndedCallees()
         advanceEndedInstances()
         advanceCatchingUp()
+        advanceRetained()
         advanceJoined()
         advanceStarts()
         advanceAbandoned()
@@ -203,8 +205,8 @@ final class BusCore {
         if hasNewsForNodes { tellNodes() }
     }
 
-    /// Does all remaining idle work at once, before a hand-over or the app's end. Only watches, and
-    /// what waits for modules that catch up, stay as they are.
+    /// Does all remaining idle work at once, before a hand-over or the app's end. Only watches, what
+    /// waits for modules that catch up, and retained notices for observers stay as they are.
     func finishIdleWork() {
         finishFanOut()
         finishDeferredCloses()

@@ -23,6 +23,8 @@ struct IdleWork {
     private var endedTaken = 0
     /// Modules that get the next batch of what waited for them, longest wait first.
     private var catchingUp: [ModuleRecord] = []
+    /// Peers whose observations get the next batch of retained notices, longest wait first.
+    private var retainedFor: [Peer] = []
     /// Rows of other nodes for which requests waited that go on now, longest wait first.
     private var joined: [ModuleRecord] = []
     /// Modules that the launcher is still to be asked to start, in order.
@@ -35,7 +37,8 @@ struct IdleWork {
 
     var isEmpty: Bool {
         fanOut == nil && waiting.isEmpty && deferredCloses.isEmpty && listings.isEmpty && !hasEndedInstances
-            && endedCallees.isEmpty && catchingUp.isEmpty && joined.isEmpty && !hasStarts && !hasAbandoned
+            && endedCallees.isEmpty && catchingUp.isEmpty && retainedFor.isEmpty && joined.isEmpty && !hasStarts
+            && !hasAbandoned
             && !hasSettingsToCompare
     }
 
@@ -45,6 +48,7 @@ struct IdleWork {
             ("fan-outs", fanOut == nil ? 0 : 1), ("listings", listings.count),
             ("deferred closes", deferredCloses.count), ("groups of ended instances", endedInstances.count),
             ("ended callees", endedCallees.count), ("modules that catch up", catchingUp.count),
+            ("observers that get retained notices", retainedFor.count),
             ("rows of nodes that joined", joined.count),
             ("starts", starts.count), ("abandoned", abandoned.count),
             ("sessions with settings to compare", settingsToCompare.count),
@@ -128,6 +132,13 @@ struct IdleWork {
     }
 
     mutating func takeCatchingUp() -> ModuleRecord? { catchingUp.isEmpty ? nil : catchingUp.removeFirst() }
+
+    /// Adds a peer whose observations get retained notices, once.
+    mutating func add(retainedFor peer: Peer) {
+        if !retainedFor.contains(where: { $0 === peer }) { retainedFor.append(peer) }
+    }
+
+    mutating func takeRetainedFor() -> Peer? { retainedFor.isEmpty ? nil : retainedFor.removeFirst() }
 
     /// Adds a row of another node for which requests waited, once.
     mutating func add(joined module: ModuleRecord) {

@@ -46,6 +46,9 @@ struct BrokerState: StatePart {
     /// What was broadcast for the app's other nodes, and what has come from them.
     var nodes: [NodeState] = []
 
+    /// What modules have retained.
+    var retained: [RetainedState] = []
+
     /// Calls of `bus/handOver` that wait for the next program.
     var handOvers: [CallReferenceState] = []
     /// When the old program stopped serving, in nanoseconds.
@@ -84,6 +87,7 @@ struct BrokerState: StatePart {
         try file(24, &linkVouch)
         try file(25, &nodes)
         try file(26, &traffic)
+        try file(27, &retained)
     }
 }
 
@@ -141,11 +145,13 @@ struct NextNumbers: StatePart {
     var module = 0
     var peer: UInt64 = 0
     var instance: UInt64 = 0
+    var retained: UInt64 = 0
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &module)
         try file(2, &peer)
         try file(3, &instance)
+        try file(4, &retained)
     }
 }
 

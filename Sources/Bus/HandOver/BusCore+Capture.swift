@@ -42,6 +42,7 @@ extension BusCore {
         }
         state.next.instance = instances.next
         captureStreams(into: &state, scope)
+        captureRetained(into: &state, &scope)
         state.payloads = scope.payloads.payloads.map { .pieces([$0.bytes]) }
         // The next program begins without notes and counts, and waits anew for the nodes.
         let lasting = alarms.all.filter { !Alarms.Alarm.Kind.ofThisProgram.contains($0.alarm.kind) }
@@ -169,6 +170,7 @@ extension BusCore {
         state.offering = peer.offering
         state.wantsRetiring = peer.wantsRetiring
         state.settings = peer.settings
+        state.retainedWalks = peer.retainedWalks.state
         state.otherApp = peer.otherApp
         if peer.role == .link { state.link = links.find(peer).map(LinkState.init) }
         var call = peer.firstMade

@@ -34,6 +34,7 @@ struct PeerState: StatePart {
     /// What a link to another app has besides.
     var link: LinkState?
     var settings: SessionSettings?
+    var retainedWalks: [RetainedWalkState] = []
     /// The slots of the requests that it made, newest first.
     var made: [UInt32] = []
     /// The slots of the requests that it serves, newest first.
@@ -67,6 +68,7 @@ struct PeerState: StatePart {
         try file(25, &otherApp)
         try file(26, &link)
         try file(27, &settings)
+        try file(28, &retainedWalks)
     }
 }
 

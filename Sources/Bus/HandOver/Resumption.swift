@@ -6,7 +6,7 @@ struct Resumption {
     let state: BrokerState
     /// The modules by number.
     private let modules: [Int: ModuleRecord]
-    private let payloads: [Payload]
+    let payloads: [Payload]
 
     init(_ bus: BusCore, _ state: BrokerState, _ records: [ModuleRecord]) {
         self.bus = bus
@@ -31,6 +31,7 @@ struct Resumption {
         bus.launcherSlot.expect(state.launcherSlot.process)
         for own in state.peers { try resume(own, connect) }
         for module in state.modules { try resume(module) }
+        try resumeRetained()
         bus.noteAllRequired()
         // Connections are counted now, because it needs the vouched processes.
         for state in state.peers { bus.count(try peer(state.number)) }
@@ -119,6 +120,7 @@ struct Resumption {
             // aren't in force.
             if let module = peer.module, module.peer === peer { bus.putInForce(observation, of: module) }
         }
+        resumeWalks(state, of: peer)
     }
 
     // MARK: modules

@@ -93,7 +93,7 @@ extension BusCore {
         module.history.began(isByItself: peer.vouched == nil)
         add(successor.offer, to: module)
         updateMailbox(module)
-        for observation in peer.observations.all { putInForce(observation, of: module) }
+        for observation in peer.observations.all { begin(observation, of: module) }
     }
 
     /// Ends the process that was to take over.

@@ -358,7 +358,8 @@ package final class MemoryBroker {
         [
             ("connections", bus.connections.count), ("open requests", bus.calls.count),
             ("bytes that wait", bus.pool.waiting), ("bytes of requests that are held", bus.calls.heldBytes),
-            ("instances", bus.instances.count), ("links", bus.links.links.count),
+            ("bytes of retained broadcasts", bus.retained.textBytes), ("instances", bus.instances.count),
+            ("links", bus.links.links.count),
             ("monitors", bus.monitors.monitors.count), ("traffic streams", bus.traffic.streams.count),
             ("calls whose parents ended", bus.calls.orphanCount),
             ("connections without hello", bus.connections.pools.known.count + bus.connections.pools.others.count),

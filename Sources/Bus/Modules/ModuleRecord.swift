@@ -41,6 +41,7 @@ final class ModuleRecord {
     var said = LauncherWord()
     var history = ModuleHistory()
     var mailbox = Mailbox()
+    var retained = RetainedBroadcasts()
     /// Requests that wait until it is ready, oldest first.
     private(set) var waiting: [CallPointer] = []
     /// The bus's own tasks that wait until it is ready, or known not to become ready, such as

@@ -38,6 +38,10 @@ extension BusCore {
             }
             return refuseBroadcast(header, of: peer, refusal)
         }
+        // Of one that can't be kept, no observer gets anything.
+        if header.members.contains(.retain), let refusal = retain(header, body, from: peer, rank: rank) {
+            return refuseBroadcast(header, of: peer, refusal)
+        }
         statistics.broadcasts += 1
         if monitors.isOn { monitorBroadcast(header, body, from: peer) }
         // What another node's module broadcasts wakes no module here.

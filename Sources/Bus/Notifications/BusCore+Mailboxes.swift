@@ -25,7 +25,7 @@ extension BusCore {
         for observation in peer.observations.all {
             let isHeld = module.mailbox.holds(observation.terms.target)
             guard isHeld != observation.isEnded else { continue }
-            if isHeld { observations.remove(observation) } else { putInForce(observation) }
+            if isHeld { observations.remove(observation) } else { begin(observation, of: module) }
         }
     }
 

@@ -23,6 +23,7 @@ extension BusCore {
         peer.settings = hello.settings.map(SessionSettings.init)
         beginOffering(peer, hello)
         answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
+        deliverRetained(to: peer)
         // With `more`, even a resumed session isn't ready before its last part.
         joined(module, resumed: hello.resumed && !hello.more)
     }
@@ -65,8 +66,14 @@ extension BusCore {
         let observation = Observation(terms, of: peer)
         peer.observations.add(observation)
         // Those of a successor take effect when it takes over.
-        if let module = peer.module, module.peer === peer { putInForce(observation, of: module) }
+        if let module = peer.module, module.peer === peer { begin(observation, of: module) }
         return terms.id
+    }
+
+    /// Makes an observation get notices, those first that are retained for it.
+    func begin(_ observation: Observation, of module: ModuleRecord) {
+        putInForce(observation, of: module)
+        if !observation.isEnded { observesRetained(observation, of: observation.peer) }
     }
 
     /// Makes an observation get notices, unless they go to the row's mailbox for now.

@@ -15,6 +15,7 @@ extension BusCore {
         if peer.life == .open(.answersUnread), peer.outbox.pendingAnswers <= mostQueued { resume(peer) }
         if peer.owesCredit { sendOwedCredit(over: peer) }
         continueCatchingUp(peer)
+        if !peer.retainedWalks.isEmpty { work.add(retainedFor: peer) }
         if peer.role == .node, let node = nodes.find(peer) { waitingMayGoOn(for: node) }
         if !watches.isEmpty { feedWatches() }
         if traffic.isOn { planTraffic() }
@@ -120,6 +121,7 @@ extension BusCore {
         endInstances(of: peer)
         observations.removeAll(of: peer)
         peer.observations.removeAll()
+        peer.retainedWalks.removeAll()
         watches.removeAll(of: peer)
         work.removeListings(of: peer)
         modules.hasDrained(peer)
@@ -129,6 +131,7 @@ extension BusCore {
         }
         if let module = peer.module {
             if let death { count(death, of: module) }
+            endRetained(of: module)
             sessionEnded(module, peer, reason: reason)
         }
     }

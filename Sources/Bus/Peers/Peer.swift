@@ -53,6 +53,8 @@ package class Peer {
     @exclusivity(unchecked)  // the same
     final private(set) var carrier: Unmanaged<Peer>?
     final var observations = PeerObservations()
+    /// What its observations are still to get of the retained notices.
+    final var retainedWalks = RetainedWalks()
     final var instances = InstanceCounts()
     /// The bytes of its requests that wait for modules.
     final private(set) var heldBytes = 0

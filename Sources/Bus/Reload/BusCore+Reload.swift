@@ -96,6 +96,7 @@ extension BusCore {
     private func takeRow(_ module: ModuleRecord, _ old: AppTable) {
         if module.start != .eager || module.isAway { start.leave(module.number) }
         updateMailbox(module)
+        endRetained(of: module)
         let before = old.modules.first { $0.name == module.name }
         if let successor = module.successor { observeAnew(module, successor.peer, before) }
         if let peer = module.peer, let row = module.row {
@@ -147,6 +148,7 @@ extension BusCore {
         for peer in modules.draining where peer.module === module { end(peer, .shuttingDown, reason) }
         for peer in module.awaitingVouch.compactMap({ connections[$0] }) { judgeAgain(peer) }
         failWaiting(module, BusError(.unavailable, "\(reason): it isn't started again"))
+        endRetained(of: module)
         change(module, .processIs(.absent), "its row was removed from the manifest")
         modules.remove(module)
     }

@@ -62,6 +62,7 @@ struct OpenApp {
                 "observes": ["price", ["name": "stock", "object": "pears", "keep": "latest"]],
                 "requires": ["Shop@2.0", "Gate"],
             ])
+        try owner.expectReply(to: try owner.broadcast("opened", 0, ["retain": true, "object": "today"]))
         tool = try bus.operator()
         buy = try caller.call("Old/buy", 1, ["deadline": 60_000])
         bought = try owner.expectCall("Shop/buy", 1)

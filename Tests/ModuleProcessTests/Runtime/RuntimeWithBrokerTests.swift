@@ -48,6 +48,37 @@ struct RuntimeWithBrokerTests {
         }
     }
 
+    @Test(.promise("7.25", "7.27")) func whatIsRetainedComesToObserversThatBegin() async throws {
+        let manifest = """
+            app: demo
+            schemes: [demo]
+            modules:
+              Library: {start: manual}
+              Player: {level: middle, start: manual}
+            """
+        try await RuntimeApp.run(manifest, [LibraryModule.self, PlayerModule.self]) { app in
+            let (library, player) = (app.bus(of: LibraryModule.self), app.bus(of: PlayerModule.self))
+            try library.broadcast("state", 1, retain: true)
+            #expect(try await library.broadcastAndCount("state", 2, object: "x", retain: true) == 0)
+            #expect(try await library.broadcastAndCount(Library.TrackRemoved(id: 4), retain: true) == 1)
+            var seen: [String] = []
+            let note: @ModuleActor @Sendable (Delivery) async throws -> Void = { delivery in
+                seen.append("\(try delivery.content) \(delivery.object ?? "-") \(delivery.isRetained)")
+            }
+            try await player.observe("state", perform: note)
+            try library.broadcast("state", 3, retain: true)
+            _ = try await library.call("Player/echo", 1)
+            #expect(seen == ["1 - true", "2 x true", "3 - false"])
+            #expect(try await library.forget("state", object: "x") == 1)
+            #expect(try await library.forget(Library.TrackRemoved.self) == 1)
+            #expect(try await library.forget("state") == 1)
+            try await player.observe("state", perform: note)
+            try await player.observe(Library.TrackRemoved.self) { _ in seen.append("removed") }
+            _ = try await library.call("Player/echo", 1)
+            #expect(seen.count == 3)
+        }
+    }
+
     @Test func whatIsRegisteredLaterIsThereForAllUntilItsEnd() async throws {
         try await withStore { app, store, bus in
             let owner = app.bus(of: CartModule.self)

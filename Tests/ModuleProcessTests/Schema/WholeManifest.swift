@@ -31,6 +31,7 @@ enum WholeManifest {
           adapted: 256KiB
           total: 1024GiB
           depth: 32
+          retained: 10
         startup: 30s
         hello: 10s
         assembly: 60s
@@ -70,6 +71,7 @@ enum WholeManifest {
             urls: {"item/:name": Storage/item, list/: {to: Storage/list, public: true}}
             observes: [storage.full, {name: session.ended, object: 5, keep: latest}]
             broadcasts: [storage.changed]
+            retained: app
             reports: {Index: [index.wanted]}
             emits: [app.ready]
             manages: [Index]

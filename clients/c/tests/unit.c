@@ -179,10 +179,10 @@ static void greet(void) {
 /* ---- Handlers ---- */
 
 static strata_request *kept;
-static int calls, cancels, writables, released, torn, lost;
+static int calls, cancels, retained, writables, released, torn, lost;
 static char seen[256];
 
-static void echo(strata_request *r, void *c) { (void)c, calls++, strata_reply(r, strata_body(r), strata_length(r)); }
+static void echo(strata_request *r, void *c) { (void)c, calls++, retained += strata_retained(r), strata_reply(r, strata_body(r), strata_length(r)); }
 static void forget(strata_request *r, void *c) { (void)r, (void)c; }
 static void on_cancel(strata_request *r, void *c) {
   (void)c, cancels++;
@@ -348,7 +348,9 @@ static void served(void) {
   check(next() && has("\"kind\":\"reply\",\"id\":21"));
   give("{\"kind\":\"notice\",\"name\":\"two\",\"subscription\":12}", "1");
   give("{\"kind\":\"notice\",\"id\":22,\"name\":\"two\",\"subscription\":99}", "1");
-  check(is("{\"kind\":\"reply\",\"id\":22}", "") && calls == 3);
+  check(is("{\"kind\":\"reply\",\"id\":22}", "") && calls == 3 && retained == 0);
+  give("{\"kind\":\"notice\",\"name\":\"two\",\"subscription\":12,\"retained\":true}", "1");
+  check(!next() && calls == 4 && retained == 1);
 
   give("{\"kind\":\"call\",\"id\":30,\"to\":\"module/settings\"}", "{\"settings\":{\"k\":2}}");
   check(next() && has("T.no") && strcmp(strata_settings(bus), "{\"k\":1}") == 0);
@@ -401,6 +403,8 @@ static void own(void) {
   check(strcmp(seen, "bad-params yes null") == 0);
   m = (strata_message){.name = "n", .body = "2"};
   check(strata_send(bus, STRATA_BROADCAST, &m, NULL) == STRATA_OK && is("{\"kind\":\"broadcast\",\"name\":\"n\"}", "2"));
+  m.retain = true;
+  check(strata_send(bus, STRATA_BROADCAST, &m, NULL) == STRATA_OK && is("{\"kind\":\"broadcast\",\"name\":\"n\",\"retain\":true}", "2"));
 
   m = (strata_message){.to = "B/b", .meta = "{\"a\":1,\"a\":1}"};
   check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_INVALID);

@@ -60,7 +60,7 @@ class Call:
 class Notice:
     """A broadcast or a report as an observer gets it."""
 
-    __slots__ = ("name", "params", "sender", "level", "object", "via", "missed", "meta", "trace")
+    __slots__ = ("name", "params", "sender", "level", "object", "via", "missed", "retained", "meta", "trace")
 
     def __init__(self, header: dict[str, Any], body: bytes, missed: int) -> None:
         self.name: str = header.get("name", "")
@@ -73,6 +73,8 @@ class Notice:
         """`broadcast` or `report`."""
         self.missed = missed
         """The number of notices that this one replaced (`keep="latest"`)."""
+        self.retained: bool = header.get("retained", False)
+        """Whether the bus had kept it for this observation, which has only begun since."""
         self.meta: dict[str, Any] | None = header.get("meta")
         self.trace: str | None = header.get("trace")
 

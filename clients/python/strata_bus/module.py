@@ -124,15 +124,18 @@ class Module(Declarations, Bus):
         object: str | None = None,
         meta: dict[str, Any] | None = None,
         trace: str | None = None,
+        retain: bool = False,
     ) -> None:
         """Notifies all observers in later levels. It never waits.
 
+        With `retain` the bus keeps it for observers that begin later, instead of the last one of this
+        name and object; `forget` takes it back. If the bus can't keep it, nobody gets it, and the log
+        says why.
+
         Raises BusError `unavailable` without a connection, and `overloaded` if the queue is full.
         """
-        header: dict[str, Any] = {"kind": "broadcast", "name": checked_name(name)}
+        header = _broadcast(name, object, retain)
         params = self._content("broadcasts", name, params)
-        if object is not None:
-            header["object"] = object
         with self._measure(header, trace) as measurement:
             connection = self._present()
             self._add_scope(header, meta, measurement.trace, connection)
@@ -149,13 +152,20 @@ class Module(Declarations, Bus):
         object: str | None = None,
         meta: dict[str, Any] | None = None,
         trace: str | None = None,
+        retain: bool = False,
     ) -> int:
-        """Broadcasts, and returns the number of queued notices."""
-        header: dict[str, Any] = {"kind": "broadcast", "id": 0, "name": checked_name(name)}
+        """Broadcasts, and returns the number of queued notices. Raises BusError if the bus refuses it."""
+        header: dict[str, Any] = {"kind": "broadcast", "id": 0} | _broadcast(name, object, retain)
         params = self._content("broadcasts", name, params)
-        if object is not None:
-            header["object"] = object
         return int((await self._ask(header, params, None, meta, trace))["recipients"])
+
+    async def forget(self, name: str, *, object: str | None = None) -> int:
+        """Takes back what this module has broadcast with `retain`; without an object, all of that name.
+
+        Returns how many broadcasts were taken back.
+        """
+        params = {"name": checked_name(name)} | ({} if object is None else {"object": object})
+        return int((await self.call("bus/forget", params))["forgotten"])
 
     # -- offers, instances, background work
 
@@ -388,6 +398,16 @@ class Module(Declarations, Bus):
         instances = self._registrations.offered._instances.get(name.partition("#")[0])
         if instances is not None:
             instances._release(name)
+
+
+def _broadcast(name: str, object: str | None, retain: bool) -> dict[str, Any]:
+    """Returns a broadcast's header, without what the scope adds."""
+    header: dict[str, Any] = {"kind": "broadcast", "name": checked_name(name)}
+    if object is not None:
+        header["object"] = object
+    if retain:
+        header["retain"] = True
+    return header
 
 
 def _given_settings(call: Call) -> Any:

@@ -147,6 +147,28 @@ class NotificationTests(BusCase):
         await within(unheard())
         self.assertNotIn("observes", high.describe())
 
+    async def test_what_is_retained_comes_when_an_observer_begins(self) -> None:
+        low = await self.start(strata_bus.Module("Low"))
+        low.broadcast("state", 1, retain=True)
+        self.assertEqual(await low.broadcast_and_count("state", 2, object="x", retain=True), 0)
+        high, seen = strata_bus.Module("High"), Seen()
+
+        def see(notice: strata_bus.Notice) -> None:
+            seen((notice.params, notice.object, notice.retained))
+
+        high.observe("state")(see)
+        await self.start(high)
+        self.assertEqual([await seen.next(), await seen.next()], [(1, None, True), (2, "x", True)])
+        low.broadcast("state", 3, retain=True)
+        self.assertEqual(await seen.next(), (3, None, False))
+        self.assertEqual(await low.forget("state", object="x"), 1)
+        await high.observe_now("state", see)
+        self.assertEqual(await seen.next(), (3, None, True))
+        self.assertEqual((await low.forget("state"), await low.forget("state")), (1, 0))
+        await high.observe_now("state", see)
+        await high.call("bus/ping")
+        self.assertEqual(seen.rest(), [])
+
     async def test_objects_filter(self) -> None:
         seen = await self.observer("High", "item", object="7")
         low = await self.start(strata_bus.Module("Low"))

@@ -5,7 +5,7 @@ import type { Header } from "./header.js";
 import { Instance } from "./instance.js";
 import { readBody } from "./json.js";
 import { CREDIT, WAITING } from "./limits.js";
-import type { CallOptions, EmitOptions, Emitted, NotifyOptions, ReportOptions, RequestOptions, StreamOptions } from "./options.js";
+import type { BroadcastOptions, CallOptions, EmitOptions, Emitted, ReportOptions, RequestOptions, StreamOptions } from "./options.js";
 import { Request } from "./request.js";
 import { currentScope, detached } from "./scope.js";
 import type { Scope } from "./scope.js";
@@ -163,7 +163,7 @@ export abstract class Bus {
     }
 
     /** Sends a notification that isn't answered. @internal */
-    notifyNow(header: Header, params: unknown, options: NotifyOptions): void {
+    notifyNow(header: Header, params: unknown, options: BroadcastOptions): void {
         const body = writtenParams(params, header.name ?? "");
         const connection = this.connection;
         if (!connection) throw this.over ?? refusal("unavailable", "there is no connection to the bus");
@@ -175,7 +175,8 @@ export abstract class Bus {
 }
 
 /** Returns a broadcast's header with what its sender adds. @internal */
-export function completed(header: Header, options: NotifyOptions): Header {
+export function completed(header: Header, options: BroadcastOptions): Header {
+    if (options.retain) header.retain = true;
     if (options.object !== undefined) header.object = checkedObject(options.object);
     if (options.meta !== undefined) header.meta = checkedMeta(options.meta);
     const trace = options.trace ?? currentScope()?.trace;

@@ -71,6 +71,8 @@ export class Notice<P = any> {
     readonly via: "broadcast" | "report";
     /** How many notices of this observation were lost before this one, or replaced by it. */
     readonly missed: number;
+    /** Whether the bus had kept it for this observation, which has only begun since. */
+    readonly retained: boolean;
     readonly meta: Record<string, unknown> | undefined;
     readonly trace: string | undefined;
     readonly node: string | undefined;
@@ -91,6 +93,7 @@ export class Notice<P = any> {
         this.object = header.object;
         this.via = header.via === "report" ? "report" : "broadcast";
         this.missed = missed;
+        this.retained = header.retained === true;
         this.meta = header.meta;
         this.trace = header.trace;
         this.node = header.node;

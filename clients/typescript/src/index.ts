@@ -16,7 +16,7 @@ export type { NoticeHandler, ObserveOptions } from "./observers.js";
 export type { ActionOptions, Handler } from "./offers.js";
 export { Operator } from "./operator.js";
 export type { ModuleState } from "./operator.js";
-export type { CallOptions, EmitOptions, Emitted, NotifyOptions, ReportOptions, RequestOptions, StreamOptions } from "./options.js";
+export type { BroadcastOptions, CallOptions, EmitOptions, Emitted, NotifyOptions, ReportOptions, RequestOptions, StreamOptions } from "./options.js";
 export type { InstanceOptions, NewInstance, Provided } from "./provided.js";
 export { detached } from "./scope.js";
 export { Secret, setting } from "./settings.js";

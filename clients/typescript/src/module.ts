@@ -16,7 +16,7 @@ import { Metrics } from "./metrics.js";
 import { Observers } from "./observers.js";
 import type { Observer, NoticeHandler, ObserveOptions } from "./observers.js";
 import type { Action } from "./offers.js";
-import type { NotifyOptions, RequestOptions } from "./options.js";
+import type { BroadcastOptions, RequestOptions } from "./options.js";
 import { runMain } from "./process.js";
 import { Serving, refuse } from "./serving.js";
 
@@ -142,15 +142,26 @@ export class Module extends Declarations {
     // MARK: Requests of modules alone
 
     /** Notifies observers in later levels. Never waits; throws `unavailable` without a connection. */
-    broadcast(name: string, params?: unknown, options: NotifyOptions = {}): void {
+    broadcast(name: string, params?: unknown, options: BroadcastOptions = {}): void {
         this.notifyNow({ kind: "broadcast", name: checkedName(name) }, params, options);
     }
 
     /** The same, and returns how many notices the bus has queued. */
-    async broadcastAndCount(name: string, params?: unknown, options: NotifyOptions & RequestOptions = {}): Promise<number> {
+    async broadcastAndCount(
+        name: string, params?: unknown, options: BroadcastOptions & RequestOptions = {},
+    ): Promise<number> {
         const header = completed({ kind: "broadcast", name: checkedName(name) }, options);
         const { deadline, signal } = options;
         return (await this.ask<{ recipients: number }>(header, params, { deadline, signal }, name, true)).recipients;
+    }
+
+    /**
+     * Takes back what this module has broadcast with `retain`; without an object, all of that name. Returns how many
+     * broadcasts were taken back.
+     */
+    async forget(name: string, object?: string): Promise<number> {
+        const params = object === undefined ? { name } : { name, object };
+        return (await this.call<{ forgotten: number }>("bus/forget", params)).forgotten;
     }
 
     /** Begins an observation while the module runs. It comes back with a lost connection. */

@@ -29,6 +29,11 @@ export interface NotifyOptions {
     trace?: string | undefined;
 }
 
+export interface BroadcastOptions extends NotifyOptions {
+    /** Whether the bus keeps it for observers that begin later, instead of the last one of its name and object. */
+    retain?: boolean | undefined;
+}
+
 export interface ReportOptions extends RequestOptions {
     /** The module that the report is for. */
     to: string;

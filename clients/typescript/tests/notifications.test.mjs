@@ -49,6 +49,29 @@ test("a pattern takes names by their segments", async (t) => {
     await refused(high.observeNow("a.b.c.d.e.f.g.h.*", seen.add), "bad-params", "no");
 });
 
+test("what is retained comes when an observer begins, until it is taken back", async (t) => {
+    const bus = await Bus.start(t);
+    const low = await bus.start(new Module("Low"));
+    low.broadcast("low.state", 1, { retain: true });
+    assert.equal(await within(low.broadcastAndCount("low.state", 2, { object: "x", retain: true })), 0);
+    const seen = new Seen();
+    const see = (notice) => seen.add([notice.params, notice.object, notice.retained]);
+    const high = new Module("High");
+    high.observe("low.state", see);
+    await bus.start(high);
+    assert.deepEqual([await seen.next(), await seen.next()], [[1, undefined, true], [2, "x", true]]);
+    low.broadcast("low.state", 3, { retain: true });
+    assert.deepEqual(await seen.next(), [3, undefined, false]);
+    assert.equal(await within(low.forget("low.state", "x")), 1);
+    await within(high.observeNow("low.state", see));
+    assert.deepEqual(await seen.next(), [3, undefined, true]);
+    assert.equal(await within(low.forget("low.state")), 1);
+    assert.equal(await within(low.forget("low.state")), 0);
+    await within(high.observeNow("low.state", see));
+    await within(high.call("bus/ping"));
+    assert.deepEqual(seen.values, []);
+});
+
 test("an observation begins and ends while the module runs, and a throw is only logged", async (t) => {
     const bus = await Bus.start(t);
     const [low, high] = [await bus.start(new Module("Low")), await bus.start(new Module("High"))];

@@ -4,7 +4,7 @@ extension AppTable {
         var members: [JSON.Member] = [
             .init("app", .string(app)), .init("env", .string(env)), .init("schemes", .strings(schemes)),
             .init("levels", .strings(levels)), .init("settings", settings), .init("launchOptions", launchOptions),
-            .init("calls", .string(calls.rawValue)), .init("limits", limits.json()),
+            .init("calls", .string(calls.rawValue)), .init("limits", limits.tableJSON()),
             .init("startup", .count(startup)), .init("hello", .count(hello)), .init("assembly", .count(assembly)),
             .init("operators", .array(operators.map(JSON.count))),
             .init("modules", .array(modules.map { $0.json() })),

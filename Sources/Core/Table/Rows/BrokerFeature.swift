@@ -9,9 +9,11 @@ public enum BrokerFeature {
     public static let settings = "settings"
     /// Observations may be of patterns of names.
     public static let patterns = "patterns"
+    /// Broadcasts may say `retain`, and modules have `bus/forget`.
+    public static let retain = "retain"
     /// Operators' requests may have `node`; only in an app with nodes.
     public static let node = "node"
 
     /// What this build can do in each app.
-    public static let all = [restURLs, contracts, settings, patterns]
+    public static let all = [restURLs, contracts, settings, patterns, retain]
 }

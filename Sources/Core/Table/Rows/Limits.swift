@@ -27,6 +27,8 @@ extension AppTable {
         public var total = 1 << 30
         /// The requests in a chain, each made for the one before.
         public var depth = 32
+        /// The broadcasts that are kept of one module for later observers.
+        public var retained = 1_024
 
         public init() {}
     }
@@ -40,15 +42,22 @@ extension AppTable.Limits {
             "waiting": .count(waiting), "observations": .count(observations), "interfaces": .count(interfaces),
             "urls": .count(urls), "instances": .count(instances), "connections": .count(connections),
             "unregistered": .count(unregistered), "held": .count(held), "adapted": .count(adapted),
-            "total": .count(total), "depth": .count(depth),
+            "total": .count(total), "depth": .count(depth), "retained": .count(retained),
         ]
+    }
+
+    /// Returns the limits for a table. An earlier broker takes no unknown members, so `retained` is
+    /// there only if the manifest sets it.
+    func tableJSON() -> JSON {
+        let isSet = retained != Self().retained
+        return .object((json().object ?? []).filter { isSet || $0.name != "retained" })
     }
 
     init(_ value: TableValue) throws(AppTableError) {
         self.init()
         try value.holds([
             "frame", "header", "calls", "queue", "waiting", "observations", "interfaces", "urls", "instances",
-            "connections", "unregistered", "held", "adapted", "total", "depth",
+            "connections", "unregistered", "held", "adapted", "total", "depth", "retained",
         ])
         try value.read("frame", into: &frame) { (v) throws(AppTableError) in try v.integer() }
         try value.read("header", into: &header) { (v) throws(AppTableError) in try v.integer() }
@@ -65,5 +74,6 @@ extension AppTable.Limits {
         try value.read("adapted", into: &adapted) { (v) throws(AppTableError) in try v.count() }
         try value.read("total", into: &total) { (v) throws(AppTableError) in try v.count() }
         try value.read("depth", into: &depth) { (v) throws(AppTableError) in try v.count() }
+        try value.read("retained", into: &retained) { (v) throws(AppTableError) in try v.count() }
     }
 }

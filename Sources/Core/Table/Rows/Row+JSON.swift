@@ -23,6 +23,7 @@ extension AppTable.Row {
             members.append(.init("secrets", .object(secrets.map { .init($0.key, .string($0.value)) })))
         }
         if !opens.isEmpty { members.append(.init("opens", .array(opens.map { $0.json() }))) }
+        if retained != .session { members.append(.init("retained", .string(retained.rawValue))) }
         if let placement = placement.json() { members.append(.init("placement", placement)) }
         return .object(members)
     }
@@ -32,7 +33,7 @@ extension AppTable.Row {
             "name", "rank", "priority", "start", "restart", "replace", "stop", "provides", "requires", "urls",
             "observes", "broadcasts", "reports", "emits", "trusted", "idle", "ping", "pingRestarts", "user",
             "backoffReset", "manages", "required", "wakes", "opens", "contracts", "settings", "secrets",
-            "placement",
+            "placement", "retained",
         ])
         self.init(name: try value.required("name").string())
         try value.read("rank", into: &rank) { (v) throws(AppTableError) in try v.rank(in: ranks) }
@@ -63,6 +64,7 @@ extension AppTable.Row {
             try v.list { (observed) throws(AppTableError) in try AppTable.Observed(observed) }
         }
         try value.read("broadcasts", into: &broadcasts) { (v) throws(AppTableError) in try v.strings() }
+        try value.read("retained", into: &retained) { (v) throws(AppTableError) in try v.choice() }
         try value.read("reports", into: &reports) { (v) throws(AppTableError) in
             try v.list { (reported) throws(AppTableError) in try AppTable.Reported(reported) }
         }

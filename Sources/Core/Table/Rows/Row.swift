@@ -30,6 +30,8 @@ extension AppTable {
         public var urls: [URLMapping] = []
         public var observes: [Observed] = []
         public var broadcasts: [String] = []
+        /// How long the bus keeps what the module broadcasts with `retain`.
+        public var retained = Retained.session
         public var reports: [Reported] = []
         public var emits: [String] = []
         /// The rows that the module may start, stop and restart.
@@ -66,6 +68,8 @@ extension AppTable {
     }
     public enum Replace: String, Sendable { case wait, overlap }
     public enum Keep: String, Sendable { case all, latest }
+    /// Whether a retained broadcast ends with its sender's session, or with the app.
+    public enum Retained: String, Sendable { case session, app }
 
     /// A URL mapping, written as `"moments.store/dump": Storage/dump`.
     public struct URLMapping: Sendable, Equatable {

@@ -5,7 +5,7 @@ public struct Header: ~Copyable {
     public var members: Members = []
     public var kind = Kind.unknown
     // These three fill a gap: a header of over 256 bytes takes longer to copy.
-    public var more = false
+    public var flags = Flags()
     public var ran = BusError.Ran.no
     /// Whether only members of a plain header are set (see `HeaderScanner.scanPlain`), so that
     /// `clearPlain` is enough to reset this header.
@@ -45,6 +45,8 @@ public struct Header: ~Copyable {
 
     /// An error's `root` in JSON form; a peer's is ignored.
     public var root: Text { members.contains(.root) ? rootOrNode : .none }
+    /// Whether more partial replies follow.
+    @inlinable public var more: Bool { flags.contains(.more) }
     /// The node that an operator's request is for, or from which a frame came.
     public var node: Text { members.contains(.node) ? rootOrNode : .none }
 
@@ -89,6 +91,19 @@ public struct Header: ~Copyable {
         @inlinable public static var root: Members { Members(rawValue: 1 << 21) }
         @inlinable public static var depth: Members { Members(rawValue: 1 << 22) }
         @inlinable public static var node: Members { Members(rawValue: 1 << 23) }
+        @inlinable public static var retain: Members { Members(rawValue: 1 << 24) }
+        @inlinable public static var retained: Members { Members(rawValue: 1 << 25) }
+    }
+
+    /// The members of type boolean that are true.
+    public struct Flags: OptionSet, Sendable {
+        public let rawValue: UInt8
+        @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+        @inlinable public static var more: Flags { Flags(rawValue: 1 << 0) }
+        /// Whether the bus is to keep a broadcast for later observers.
+        @inlinable public static var retain: Flags { Flags(rawValue: 1 << 1) }
+        /// Whether a notice was kept for its observer.
+        @inlinable public static var retained: Flags { Flags(rawValue: 1 << 2) }
     }
 
     /// The kind of a frame.

@@ -139,7 +139,13 @@ public final class HeaderScanner {
             header.parent = try integer(&cursor, "parent")
         case PackedKey.more:
             try once(.more, &header, key, quoted, cursor)
-            header.more = try boolean(&cursor, "more")
+            if try boolean(&cursor, "more") { header.flags.insert(.more) }
+        case PackedKey.retain:
+            try once(.retain, &header, key, quoted, cursor)
+            if try boolean(&cursor, "retain") { header.flags.insert(.retain) }
+        case PackedKey.retained:
+            try once(.retained, &header, key, quoted, cursor)
+            if try boolean(&cursor, "retained") { header.flags.insert(.retained) }
         case PackedKey.credit:
             try once(.credit, &header, key, quoted, cursor)
             let value = try integer(&cursor, "credit")
@@ -265,6 +271,8 @@ private enum PackedKey {
     static let meta = 0x6174_656d as UInt64
     static let root = 0x746f_6f72 as UInt64
     static let depth = 0x68_7470_6564 as UInt64
+    static let retain = 0x6e69_6174_6572 as UInt64
+    static let retained = 0x6465_6e69_6174_6572 as UInt64
     static let node = 0x6564_6f6e as UInt64
 }
 

@@ -31,6 +31,8 @@ package struct LimitKey {
             size("total", "The bytes that wait for all connections together.", \.total),
             // A message about a chain, and the end of one, takes work for each of its requests.
             count("depth", "The requests in a chain, each made for the one before.", \.depth, to: 1_000),
+            // They end together with a session, which takes one or two microseconds for each.
+            count("retained", "The retained broadcasts of one module.", \.retained, to: 2_000),
         ]
     }
 

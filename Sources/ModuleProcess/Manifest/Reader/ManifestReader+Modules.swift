@@ -44,6 +44,7 @@ extension ManifestReader {
         row.urls = urls(members["urls"], of: row)
         row.observes = elements(members["observes"]).compactMap(observed)
         row.broadcasts = notifications(members["broadcasts"])
+        if let retained = choice(members["retained"], ManifestRules.retained) { row.retained = retained }
         for entry in entries(members["reports"], like: "{Log: [log.line]}") {
             reportTargets.append((entry.key, entry))
             row.reports.append(.init(module: entry.key, names: notifications(entry.value)))

@@ -9,6 +9,7 @@ enum ManifestRules {
     static let restart: [AppTable.Restart] = [.always, .onFailure, .never]
     static let replace: [AppTable.Replace] = [.wait, .overlap]
     static let keep: [AppTable.Keep] = [.all, .latest]
+    static let retained: [AppTable.Retained] = [.session, .app]
 
     static let guests = 1...1_000_000
     static let memory = 1...1 << 50

@@ -51,6 +51,10 @@ extension ManifestShape {
                 "The notifications that it observes from hello on: names, or patterns like storage.*."),
             Key("broadcasts", .notifications, "What it broadcasts. Enforced under calls: declared."),
             Key(
+                "retained", ManifestType(choice: ManifestRules.retained),
+                "Whether what it broadcasts with retain is kept until its session ends, or until the app ends.",
+                standard: .string(AppTable.Retained.session.rawValue)),
+            Key(
                 "reports", .map(keys: .module, .notifications),
                 "What it reports to which module. Enforced under calls: declared."),
             Key("emits", .notifications, "The events that it may emit."),

@@ -5,15 +5,21 @@ extension Bus {
     /// - Parameters:
     ///   - broadcast: The notification.
     ///   - meta: An object that observers find in `Delivery.meta`. `call` describes its limits.
+    ///   - retain: Whether the bus keeps it for observers that begin later, instead of the last one of
+    ///     this name and object. `forget` takes it back. If it can't be kept, which only
+    ///     `broadcastAndCount` throws, nobody gets it.
     /// - Throws: `unavailable` without a connection, `overloaded` if too many bytes are unsent.
-    public func broadcast<B: Broadcast>(_ broadcast: B, meta: JSON? = nil) throws {
-        let outgoing = try Outgoing(kind: .broadcast, name: B.name, object: broadcast.object).with(meta: meta)
+    public func broadcast<B: Broadcast>(_ broadcast: B, meta: JSON? = nil, retain: Bool = false) throws {
+        let outgoing = try Outgoing(kind: .broadcast, name: B.name, object: broadcast.object, retains: retain).with(
+            meta: meta)
         try runtime.send(outgoing, try encode(broadcast, for: outgoing))
     }
 
     /// Broadcasts a notification by name, without a contract.
-    public func broadcast(_ name: String, _ content: JSON = nil, object: String? = nil, meta: JSON? = nil) throws {
-        let outgoing = try Outgoing(kind: .broadcast, name: name, object: object).with(meta: meta)
+    public func broadcast(
+        _ name: String, _ content: JSON = nil, object: String? = nil, meta: JSON? = nil, retain: Bool = false
+    ) throws {
+        let outgoing = try Outgoing(kind: .broadcast, name: name, object: object, retains: retain).with(meta: meta)
         try runtime.send(outgoing, Body(content))
     }
 
@@ -22,10 +28,11 @@ extension Bus {
     /// - Throws: Unlike `broadcast`, also what the bus refuses.
     @discardableResult
     public func broadcastAndCount<B: Broadcast>(
-        _ broadcast: B, deadline: Duration? = nil, meta: JSON? = nil
+        _ broadcast: B, deadline: Duration? = nil, meta: JSON? = nil, retain: Bool = false
     ) async throws -> Int {
         let outgoing = try Outgoing(
-            kind: .broadcast, name: B.name, object: broadcast.object, deadline: deadline?.wireMilliseconds
+            kind: .broadcast, name: B.name, object: broadcast.object, deadline: deadline?.wireMilliseconds,
+            retains: retain
         ).with(meta: meta)
         return try count("recipients", try await runtime.request(outgoing, try encode(broadcast, for: outgoing)))
     }
@@ -34,12 +41,29 @@ extension Bus {
     /// - Returns: The number of observations that get it.
     @discardableResult
     public func broadcastAndCount(
-        _ name: String, _ content: JSON = nil, object: String? = nil, deadline: Duration? = nil, meta: JSON? = nil
+        _ name: String, _ content: JSON = nil, object: String? = nil, deadline: Duration? = nil, meta: JSON? = nil,
+        retain: Bool = false
     ) async throws -> Int {
         let outgoing = try Outgoing(
-            kind: .broadcast, name: name, object: object, deadline: deadline?.wireMilliseconds
+            kind: .broadcast, name: name, object: object, deadline: deadline?.wireMilliseconds, retains: retain
         ).with(meta: meta)
         return try count("recipients", try await runtime.request(outgoing, Body(content)))
+    }
+
+    /// Takes back what this module has broadcast with `retain`: observers that begin later don't get
+    /// it any more.
+    /// - Parameter object: The object that it was about; nil for all broadcasts of this name.
+    /// - Returns: How many broadcasts were taken back.
+    @discardableResult
+    public func forget<B: Broadcast>(_ type: B.Type, object: String? = nil) async throws -> Int {
+        try await forget(B.name, object: object)
+    }
+
+    /// Takes back what this module has broadcast with `retain`, by name.
+    @discardableResult
+    public func forget(_ name: String, object: String? = nil) async throws -> Int {
+        let params = [JSON.Member("name", .string(name))] + (object.map { [JSON.Member("object", .string($0))] } ?? [])
+        return try count("forgotten", try await runtime.request(.call("bus/forget"), Body(.object(params))))
     }
 
     /// Sends a notification to one module of the same or an earlier level, and waits until its

@@ -63,6 +63,8 @@ public struct Delivery: Sendable {
     /// The number of notices that newer ones replaced just before this one. Always 0 unless the
     /// observation keeps `latest`.
     public let missed: Int
+    /// Whether the bus had kept it for this observation, which has only begun since.
+    public let isRetained: Bool
     /// Whether it is a report, whose sender waits until this observer has handled it.
     public let isReport: Bool
     /// The `meta` that the sender added: a JSON object; empty if there is none.
@@ -87,6 +89,7 @@ public struct Delivery: Sendable {
         from = header.from.text
         level = header.level.text
         missed = Int(header.missed)
+        isRetained = header.flags.contains(.retained)
         isReport = header.members.contains(.id)
         meta = Array(header.meta)
         self.body = Array(body)

@@ -13,6 +13,8 @@ struct Outgoing: Sendable {
     /// A JSON object; empty if there is none.
     var meta: [UInt8] = []
     var skipsAuthorizer = false
+    /// Whether the broker keeps a broadcast for later observers.
+    var retains = false
     /// The trace as JSON; nil for the trace of the handler that makes the request.
     var trace: [UInt8]?
     /// The instance that the request goes to, which must not have ended.
@@ -71,6 +73,7 @@ struct Outgoing: Sendable {
         if let deadline { writer.integer("deadline", deadline) }
         if let parent { writer.integer("parent", parent) }
         if let credit { writer.integer("credit", credit) }
+        if retains { writer.boolean("retain", true) }
         if skipsAuthorizer { writer.string("auth", "skip" as StaticString) }
         trace.withUnsafeBytes { if !$0.isEmpty { writer.raw("trace", $0) } }
         meta.withUnsafeBytes { if !$0.isEmpty { writer.raw("meta", $0) } }

@@ -12,6 +12,7 @@ struct UsageTests {
 
     private static let none: JSON = [
         "calls": 0, "queue": 0, "waiting": 0, "held": 0, "observations": 0, "interfaces": 0, "urls": 0, "instances": 0,
+        "retained": 0,
     ]
 
     @Test(.promise("10.14")) func aModuleThatAsksForNothingUsesNothingAndAnAbsentOneHasNone() throws {

@@ -17,7 +17,9 @@ struct RestURLTests {
                 let members = [JSON.Member("protocol", 1)] + (hello.object ?? [])
                 let id = try peer.call("bus/hello", .object(members))
                 #expect(
-                    try peer.expectReply(to: id).json["features"] == ["rest-urls", "contracts", "settings", "patterns"])
+                    try peer.expectReply(to: id).json["features"] == [
+                        "rest-urls", "contracts", "settings", "patterns", "retain",
+                    ])
             }
         }
     }

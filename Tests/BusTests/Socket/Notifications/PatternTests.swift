@@ -109,6 +109,30 @@ struct PatternTests {
         }
     }
 
+    /// An adapter gives one of them another name, which the pattern matches too.
+    @Test(.promise("7.23", "7.25")) func whatIsRetainedComesToAPatternOnceAndInOrder() throws {
+        let table = AppTable.sixModules {
+            $0.modules[0].provides = ["Storage"]
+            var adapter = AppTable.Adapter(name: "Store", to: "Storage")
+            adapter.notices = [.init(from: "saved.now", to: "saved.before")]
+            $0.adapters = [adapter]
+        }
+        try MemoryBus.run(table) { bus in
+            let (sender, other) = (try bus.provider("Ant", "Storage"), try bus.module("Bee"))
+            for (number, name) in ["saved.now", "saved", "saved.a", "other.b"].enumerated() {
+                try sender.broadcast(name, .integer(Int64(number)), ["retain": true])
+            }
+            try other.broadcast("saved.a", 4, ["retain": true])
+            let observer = try bus.module("Cat", ["observes": [["pattern": "saved.*"]]])
+            try observer.expectNotice("saved.now", 0, ["retained": true, "subscription": 1])
+            try observer.expectNotice("saved.a", 2, ["retained": true, "from": "Ant"])
+            try observer.expectNotice("saved.a", 4, ["retained": true, "from": "Bee"])
+            let late = try observer.asked("bus/observe", ["pattern": "*.before"])["subscription"]
+            try observer.expectNotice("saved.before", 0, ["retained": true, "subscription": late ?? .null])
+            try observer.expectNothing()
+        }
+    }
+
     /// Many patterns, so the broadcast is delivered in batches.
     @Test(.promise("7.4", "7.21")) func manyObservationsOfPatternsGetAllInOrder() throws {
         try MemoryBus.run(.sixModules()) { bus in
