@@ -184,7 +184,7 @@ extension BusCore {
         for module in modules.inStartOrder {
             if events.count < Self.mostNames { add(module.session.events.sorted(), to: &events) }
             add(module.row?.broadcasts ?? [], to: &notifications)
-            for observation in (module.peer?.observations.all ?? []).prefix(Self.mostNames) {
+            for observation in (module.peer?.observations.all ?? []) {
                 let text = Request.Bytes.text(observation.terms.target.name)
                 if observation.terms.target.isPattern {
                     add([text], to: &patterns)

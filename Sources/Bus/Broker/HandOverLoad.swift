@@ -38,7 +38,7 @@ struct HandOverLoad {
         }
         if others + frames / Self.framesOfAPart > Self.mostParts {
             return
-                "\(others) requests, observations, instances and held notices are there and \(frames) frames wait, and at most "
+                "\(others) requests, observations, instances, held and retained notices are there and \(frames) frames wait, and at most "
                 + "\(Self.mostParts) can be handed over, with \(Self.framesOfAPart) frames counted as one: try "
                 + "again when there are fewer"
         }
@@ -59,14 +59,14 @@ extension Broker {
     /// Counts the load; the cost is a few numbers for each connection.
     var handOverLoad: HandOverLoad {
         var load = HandOverLoad()
-        load.copied = bus.calls.heldBytes
-        load.others = bus.calls.count + bus.instances.count + bus.mailboxes.heldCount
+        load.copied = bus.calls.heldBytes + bus.retained.textBytes
+        load.others = bus.calls.count + bus.instances.count + bus.mailboxes.heldCount + bus.retained.count
         var largest: Peer?
         for peer in bus.connections.all {
             let (frames, bytes) = peer.outbox.waiting
             load.frames += frames
             load.copied += bytes + peer.connection.assembler.keptCount + frames * MemoryLayout<Outbox.Waiting>.stride
-            load.others += peer.observations.count
+            load.others += peer.observations.count + peer.retainedWalks.count
             let own = peer.outbox.pending + peer.connection.assembler.keptCount + peer.heldBytes
             if own > load.largest.bytes || own == load.largest.bytes && peer.number < largest?.number ?? 0 {
                 (largest, load.largest.bytes) = (peer, own)

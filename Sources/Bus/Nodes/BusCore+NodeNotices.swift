@@ -56,11 +56,13 @@ extension BusCore {
 
     // MARK: What was missed
 
-    /// Notes what patterns have missed of a node's broadcasts.
+    /// Notes what patterns have missed in all of a node's broadcasts.
     func noteMissed(_ missed: [(pattern: ObservedName, missed: UInt64)], of node: NodeRecord) {
         let rank = earliestRank(of: node)
         for (pattern, missed) in missed {
-            noteMissed(missed, by: observations.find(pattern)?.observations ?? [], of: node, from: rank)
+            guard let list = observations.find(pattern) else { continue }
+            let new = node.received.missed(by: pattern, inAll: missed)
+            noteMissed(new, by: list.observations, of: node, from: rank)
         }
     }
 

@@ -106,7 +106,11 @@ extension BusCore {
         var names = changes.names
         // A name that an adapter gives to a broadcast is observed through the broadcast's own.
         if adapters.hasNotices { names += changes.names.flatMap { adapters.originals(of: $0) } }
-        for name in names { nodes.told.observed[name] = observedRank(of: name) }
+        for name in names {
+            nodes.told.observed[name] = observedRank(of: name)
+            guard name.isPattern, nodes.told.observed[name] == nil else { continue }
+            for node in nodes.nodes { node.received.forget(name) }
+        }
         guard nodes.told != old else { return }
         var bodies = NodeFrame.bodies(from: old, to: nodes.told)
         if nodes.subscriptions.tell(old.observed, nodes.told.observed, names) {

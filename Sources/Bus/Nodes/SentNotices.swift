@@ -12,9 +12,11 @@ struct SentNotices: ~Copyable {
         fileprivate(set) var rank: Int?
         /// The number of broadcasts there were for the node in this series.
         var count: UInt64 = 0
-        /// The number that it was not sent since the last one that it was sent; of a pattern, those of names that only
-        /// patterns observe.
+        /// The number that it was not sent since the last one that it was sent. Of a pattern, those of names that only
+        /// patterns observe, in all.
         var missed: UInt64 = 0
+        /// Of a pattern: how many of the missed ones the node was told of over the present connection.
+        fileprivate var toldMissed: UInt64 = 0
         /// Whether the node has named it over the present connection.
         fileprivate var isTold = true
 
@@ -68,13 +70,14 @@ struct SentNotices: ~Copyable {
         hasMissedByPatterns = true
     }
 
-    /// Takes how many broadcasts each pattern has missed, in the patterns' order.
+    /// Takes how many broadcasts each pattern has missed in all, if the node hasn't been told, in the patterns' order. It
+    /// is told the sums, and keeps them: so it misses nothing that was told over a connection that is lost.
     mutating func takeMissedByPatterns() -> [(pattern: String, missed: UInt64)] {
         var missed: [(String, UInt64)] = []
         entries.forEach { entry in
-            guard entry.observed.isPattern, entry.missed > 0 else { return }
+            guard entry.observed.isPattern, entry.missed > entry.toldMissed else { return }
             missed.append((entry.name, entry.missed))
-            entry.missed = 0
+            entry.toldMissed = entry.missed
         }
         hasMissedByPatterns = false
         return missed.sorted { $0.0 < $1.0 }
@@ -85,9 +88,9 @@ struct SentNotices: ~Copyable {
     mutating func begin(at time: UInt64) {
         if series == 0 { series = time }
         entries.forEach { entry in
-            entry.isTold = false
+            (entry.isTold, entry.toldMissed) = (false, 0)
             // What patterns have missed is not among the counts.
-            if !entry.observed.isPattern { entry.missed = 0 }
+            if !entry.observed.isPattern { entry.missed = 0 } else if entry.missed > 0 { hasMissedByPatterns = true }
         }
     }
 
@@ -157,6 +160,18 @@ struct ReceivedNotices: ~Copyable {
     private var entries = ByteTable<Entry>()
     /// The other broker's series that is counted; 0 if there was no connection yet.
     private(set) var series: UInt64 = 0
+    /// How many broadcasts each pattern that is observed here has missed in this series, as the other broker has said.
+    private var missedByPatterns: [ObservedName: UInt64] = [:]
+
+    /// Takes how many broadcasts a pattern has missed in all.
+    /// - Returns: how many of them are new.
+    mutating func missed(by pattern: ObservedName, inAll missed: UInt64) -> UInt64 {
+        let known = missedByPatterns.updateValue(missed, forKey: pattern) ?? 0
+        return missed > known ? missed - known : 0
+    }
+
+    /// Forgets a pattern that nobody observes here any more: the other broker does, too.
+    mutating func forget(_ pattern: ObservedName) { missedByPatterns[pattern] = nil }
 
     /// Counts a notice, and those that were lost before it.
     mutating func received(_ name: UnsafeRawBufferPointer, _ number: UInt64) {
@@ -202,6 +217,7 @@ struct ReceivedNotices: ~Copyable {
             gap = .unknown(names)
         }
         entries.removeAll()
+        if series != self.series { missedByPatterns = [:] }
         self.series = series
         for (name, count) in counts { entries.set(name, Entry(name, count)) }
         return gap
@@ -232,6 +248,8 @@ struct NodeState: StatePart {
     var sentPatterns: [String] = []
     var sentPatternRanks: [Int] = []
     var sentPatternsMissed: [UInt64] = []
+    var receivedPatterns: [String] = []
+    var receivedPatternsMissed: [UInt64] = []
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &node)
@@ -245,9 +263,12 @@ struct NodeState: StatePart {
         try file(9, &sentPatterns)
         try file(10, &sentPatternRanks)
         try file(11, &sentPatternsMissed)
+        try file(12, &receivedPatterns)
+        try file(13, &receivedPatternsMissed)
         guard sentNames.count == sentCounts.count, sentNames.count == sentRanks.count,
             receivedNames.count == receivedCounts.count, sentPatterns.count == sentPatternRanks.count,
-            sentPatterns.count == sentPatternsMissed.count
+            sentPatterns.count == sentPatternsMissed.count,
+            receivedPatterns.count == receivedPatternsMissed.count
         else { throw StateError("the counts of the node \(node) contradict each other") }
     }
 }
@@ -291,6 +312,10 @@ extension SentNotices {
 extension ReceivedNotices {
     func capture(into state: inout NodeState, most: Int) {
         state.receivedSeries = series
+        for (pattern, missed) in missedByPatterns.sorted(by: { $0.key < $1.key }).prefix(most) {
+            state.receivedPatterns.append(Request.Bytes.text(pattern.text))
+            state.receivedPatternsMissed.append(missed)
+        }
         entries.forEach { entry in
             guard state.receivedNames.count < most else { return }
             state.receivedNames.append(entry.name)
@@ -300,6 +325,9 @@ extension ReceivedNotices {
 
     mutating func resume(_ state: NodeState) {
         series = state.receivedSeries
+        for (pattern, missed) in zip(state.receivedPatterns, state.receivedPatternsMissed) {
+            missedByPatterns[ObservedName(text: Array(pattern.utf8), isPattern: true)] = missed
+        }
         for (name, count) in zip(state.receivedNames, state.receivedCounts) { entries.set(name, Entry(name, count)) }
     }
 }

@@ -25,7 +25,12 @@ extension BusCore {
         for observation in peer.observations.all {
             let isHeld = module.mailbox.holds(observation.terms.target)
             guard isHeld != observation.isEnded else { continue }
-            if isHeld { observations.remove(observation) } else { begin(observation, of: module) }
+            if isHeld {
+                observations.remove(observation)
+                peer.retainedWalks.remove(observation)
+            } else {
+                begin(observation, of: module)
+            }
         }
     }
 
@@ -40,9 +45,8 @@ extension BusCore {
             return box(Array(header.name), list.observations, header, body, &kept, from: peer, rank: rank)
         }
         var patterns: Set<ObjectIdentifier> = []
-        var count = 0
-        for name in [Array(header.name)] + aliases(header, from: peer) {
-            // Copies, because asking the launcher may change the lists.
+        // All are looked up first, because asking the launcher may change the lists.
+        let found = ([Array(header.name)] + aliases(header, from: peer)).map { name in
             var observed: [BoxedObservation] = []
             name.withUnsafeBytes { name in
                 observed = mailboxes.find(name)?.observations ?? []
@@ -50,9 +54,9 @@ extension BusCore {
                     if patterns.insert(ObjectIdentifier(list)).inserted { observed += list.observations }
                 }
             }
-            count += box(name, observed, header, body, &kept, from: peer, rank: rank)
+            return (name, observed)
         }
-        return count
+        return found.reduce(0) { $0 + box($1.0, $1.1, header, body, &kept, from: peer, rank: rank) }
     }
 
     private func box(

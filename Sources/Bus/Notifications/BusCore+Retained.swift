@@ -3,7 +3,7 @@ import StrataCore
 /// Retained broadcasts: the bus keeps the last one of each module, name and object, and observers
 /// get it when they begin to observe.
 extension BusCore {
-    /// Keeps a broadcast that says `retain`, instead of the one of the same key.
+    /// Keeps a broadcast that says `retain`, instead of those of its key that the session may replace.
     /// - Returns: the reason why it can't be kept.
     @inline(never)
     func retain(
@@ -22,9 +22,9 @@ extension BusCore {
         let textCost =
             names.reduce(HeaderWriter.overhead / 4) { $0 + $1.count } + header.object.count + peer.from.count
             + header.trace.count + header.meta.count
-        let older = module.retained[.init(name: names[0], object: object)]
+        let older = module.retained[.init(name: names[0], object: object)].filter { mayReplace($0, module, peer) }
         if let refusal = retainedRefusal(textCost + body.count, insteadOf: older, of: module) { return refusal }
-        if let older { endRetained(older, of: module) }
+        for older in older { endRetained(older, of: module) }
         let notice = KeptNotice(
             from: Array(peer.from), level: levels.nameBytes[rank], object: object, trace: Array(header.trace),
             meta: Array(header.meta), body: Payload(copying: body, reclaimer))
@@ -34,16 +34,26 @@ extension BusCore {
         return nil
     }
 
+    /// Whether a session may replace or end what its module has retained: what it has retained itself, or a session that
+    /// is over, and if it serves, what one has retained that it took over from. So a start that fails changes nothing,
+    /// and a session that only ends its work can't replace newer state.
+    private func mayReplace(_ kept: RetainedBroadcast, _ module: ModuleRecord, _ peer: Peer) -> Bool {
+        guard kept.terms.session != peer.number, let sender = connections[kept.terms.session], sender.isOpen else {
+            return true
+        }
+        return module.peer === peer && isDraining(sender)
+    }
+
     private func retainedRefusal(
-        _ cost: Int, insteadOf older: RetainedBroadcast?, of module: ModuleRecord
+        _ cost: Int, insteadOf older: [RetainedBroadcast], of module: ModuleRecord
     ) -> BusError? {
         let (most, mostBytes) = (table.limits.retained, table.limits.queue)
-        guard older != nil || module.retained.count < most else {
+        guard !older.isEmpty || module.retained.count < most else {
             return BusError(
                 .overloaded,
                 "\(module.name) has \(most) retained broadcasts (limits.retained): forget some with bus/forget")
         }
-        let (bytes, oldCost) = (module.retained.bytes, older?.cost ?? 0)
+        let (bytes, oldCost) = (module.retained.bytes, older.reduce(0) { $0 + $1.cost })
         guard bytes == oldCost || bytes - oldCost + cost <= mostBytes else {
             return BusError(
                 .overloaded,
@@ -65,13 +75,16 @@ extension BusCore {
         retained.end(kept)
     }
 
-    /// Ends what sessions of the module have retained that are over, unless its row keeps that.
+    /// Ends what sessions of the module have retained that are over, unless its row keeps that. What another session has
+    /// retained under the same key replaces it then.
     func endRetained(of module: ModuleRecord) {
         guard module.retained.count > 0 else { return }
-        if module.row?.retained == .app, !module.isRemoved, !module.isAway { return }
-        for kept in module.retained.removeAll(where: { connections[$0.terms.session]?.isOpen != true }) {
-            retained.end(kept)
+        let keeps = module.row?.retained == .app && !module.isRemoved && !module.isAway
+        let over = module.retained.removeAll { kept, others in
+            func isOver(_ kept: RetainedBroadcast) -> Bool { connections[kept.terms.session]?.isOpen != true }
+            return isOver(kept) && (!keeps || others.contains { !isOver($0) })
         }
+        for kept in over { retained.end(kept) }
     }
 
     /// `bus/forget`: ends what the module has retained of a name, and of an object if one is given.
@@ -81,6 +94,7 @@ extension BusCore {
         let object = try params.string("object").map { Array($0.utf8) }
         let own = call.module.retained.all.filter {
             $0.key.name == name && (object == nil || $0.key.object == object)
+                && mayReplace($0, call.module, call.peer)
         }
         for kept in own { endRetained(kept, of: call.module) }
         return ["forgotten": JSON(own.count)]
@@ -101,8 +115,6 @@ extension BusCore {
         if let peer = work.takeRetainedFor() { deliverRetained(to: peer) }
     }
 
-    /// The walks that cost as much to compare as a notice to deliver.
-    private static let walksOfANotice = 64
     /// The notices that cost as much to deliver as a system call.
     private static let noticesOfAWrite = 20
 
@@ -111,9 +123,9 @@ extension BusCore {
     func deliverRetained(to peer: Peer) {
         guard !peer.retainedWalks.isEmpty else { return }
         var left = isShared ? FanOut.sharedBatch : FanOut.batch
-        while peer.isOpen, let (observation, next) = peer.retainedWalks.first() {
+        while peer.isOpen, !peer.retainedWalks.isEmpty {
             guard left > 0 else { return work.add(retainedFor: peer) }
-            left -= 1 + peer.retainedWalks.count / Self.walksOfANotice
+            guard let (observation, next) = peer.retainedWalks.first(&left) else { continue }
             if let notice = next.notice, isFor(observation, next, notice) {
                 guard nothingWaits(for: observation, of: peer, &left) else { return }
                 let isQueued = notice.withNotice(next.name) { deliver($0, notice.body, to: observation, of: peer) }

@@ -12,6 +12,8 @@ struct RetainedTable: ~Copyable {
     private(set) var next: UInt64 = 1
     /// The bytes of their texts.
     private(set) var textBytes = 0
+    /// The number of notices.
+    private(set) var count = 0
 
     /// Returns the list that has all notices which `Observation.Target.takes` might take for the
     /// target; nil if there are none.
@@ -37,6 +39,7 @@ struct RetainedTable: ~Copyable {
 
     private mutating func add(_ kept: RetainedBroadcast) {
         textBytes += kept.terms.textCost
+        count += kept.notices.count
         kept.notice.body.hold()
         for notice in kept.notices {
             all.add(notice)
@@ -50,6 +53,7 @@ struct RetainedTable: ~Copyable {
 
     mutating func end(_ kept: RetainedBroadcast) {
         textBytes -= kept.terms.textCost
+        count -= kept.notices.count
         kept.notice.body.letGo()
         for notice in kept.notices {
             notice.end()
@@ -188,32 +192,35 @@ struct RetainedBroadcast {
 
 /// The broadcasts that one module has retained.
 struct RetainedBroadcasts {
-    private var byKey: [RetainedBroadcast.Key: RetainedBroadcast] = [:]
+    /// Of one key, each session that is still open may have one, and one that is over.
+    private var byKey: [RetainedBroadcast.Key: [RetainedBroadcast]] = [:]
+    private(set) var count = 0
     /// The bytes that count against the module's limit.
     private(set) var bytes = 0
 
-    var count: Int { byKey.count }
-
-    subscript(key: RetainedBroadcast.Key) -> RetainedBroadcast? { byKey[key] }
+    subscript(key: RetainedBroadcast.Key) -> [RetainedBroadcast] { byKey[key] ?? [] }
 
     /// All of them, in any order.
-    var all: [RetainedBroadcast] { Array(byKey.values) }
+    var all: [RetainedBroadcast] { byKey.values.flatMap(\.self) }
 
     mutating func add(_ kept: RetainedBroadcast) {
-        byKey[kept.key] = kept
-        bytes += kept.cost
+        byKey[kept.key, default: []].append(kept)
+        (count, bytes) = (count + 1, bytes + kept.cost)
     }
 
     mutating func remove(_ kept: RetainedBroadcast) {
-        byKey[kept.key] = nil
-        bytes -= kept.cost
+        guard var others = byKey[kept.key] else { return }
+        others.removeAll { $0.terms.session == kept.terms.session }
+        byKey[kept.key] = others.isEmpty ? nil : others
+        (count, bytes) = (count - 1, bytes - kept.cost)
     }
 
     /// Removes those that are over, nearly always all of them.
-    mutating func removeAll(where isOver: (RetainedBroadcast) -> Bool) -> [RetainedBroadcast] {
-        let over = byKey.values.filter(isOver)
-        if over.count == byKey.count {
-            (byKey, bytes) = ([:], 0)
+    /// - Parameter isOver: gets one, and all of its key.
+    mutating func removeAll(where isOver: (RetainedBroadcast, [RetainedBroadcast]) -> Bool) -> [RetainedBroadcast] {
+        let over = byKey.values.flatMap { all in all.filter { isOver($0, all) } }
+        if over.count == count {
+            self = RetainedBroadcasts()
         } else {
             for kept in over { remove(kept) }
         }

@@ -24,13 +24,25 @@ struct RetainedWalks {
     ///   - next: the number from which the notices are its own.
     ///   - end: the number of the first notice that isn't.
     mutating func add(_ observation: Observation, _ list: RetainedList, from next: UInt64 = 1, before end: UInt64) {
-        walks.append(Walk(observation: observation, list: list, next: next, end: end))
+        guard let first = list.first(from: next), first.number < end else { return }
+        walks.append(Walk(observation: observation, list: list, next: first.number, end: end))
     }
 
-    /// Returns the next notice, and the observation whose turn it is; nil if nothing is left. It is
-    /// the same one until `passFirst`, unless it ends.
-    mutating func first() -> (Observation, RetainedNotice)? {
-        while let place = walks.indices.min(by: { walks[$0].next < walks[$1].next }) {
+    /// Removes the walk of an observation that ends.
+    mutating func remove(_ observation: Observation) {
+        if !walks.isEmpty { walks.removeAll { $0.observation === observation } }
+    }
+
+    /// The walks that cost as much to compare as a notice to deliver.
+    private static let walksOfANotice = 64
+
+    /// Returns the next notice, and the observation whose turn it is. It is the same one until `passFirst`, unless it
+    /// ends.
+    /// - Parameter left: the work that may be done, in notices.
+    /// - Returns: nil if nothing is left, or no work may be done.
+    mutating func first(_ left: inout Int) -> (Observation, RetainedNotice)? {
+        while left > 0, let place = walks.indices.min(by: { walks[$0].next < walks[$1].next }) {
+            left -= 1 + walks.count / Self.walksOfANotice
             let walk = walks[place]
             guard !walk.observation.isEnded, let notice = walk.list.first(from: walk.next), notice.number < walk.end
             else {

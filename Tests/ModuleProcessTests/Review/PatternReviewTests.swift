@@ -48,12 +48,23 @@ struct PatternReviewTests {
               B: {level: middle, broadcasts: [b.done], observes: [">"]}
             """)
         try #require(found.count == 3, "\(found)")
+        #expect(found[0].contains(" advice modules.A.observes[0]"))
         #expect(
             found[0].contains(
                 "what b.* matches is broadcast by B in the later level middle, and broadcasts reach only later levels: A in "
                     + "basic never gets it"))
         #expect(found[1].contains("no row broadcasts what none.> matches, or reports it to A"))
         #expect(found[2].contains("no row broadcasts a*.done") && found[2].contains("; * stands for a whole segment"))
+    }
+
+    @Test(.promise("M.168")) func aNameInWakesThatOnlyAPatternMatchesIsAdvice() throws {
+        let text = """
+            modules:
+              A: {broadcasts: [a.b, a.c]}
+              B: {level: middle, start: on-demand, observes: [a.*, a.c], wakes: [a.b, a.*, a.c], run: [/bin/true]}
+            """
+        let found = try findings(text)
+        #expect(found.count == 1 && found[0].contains("modules.B.wakes[0]: a.b means an event here"), "\(found)")
     }
 
     @Test(.promise("M.168")) func whyTellsThePattern() throws {
@@ -63,7 +74,7 @@ struct PatternReviewTests {
               A: {provides: [Store], broadcasts: [saved.now], observes: [log.*]}
               B: {level: middle, observes: [saved.*, ">"]}
               C: {level: topout, observes: [{name: "*.now", object: o}], reports: {A: [log.line]}}
-            adapters: {Old: {to: Store, notices: {old.now: saved.now}}}
+            adapters: {Old: {to: Store, notices: {saved.now: old.now}}}
             """)
         func recipients(_ judgement: Judgement) -> [String] {
             judgement.recipients.map { "\($0.module) \($0.gets) \($0.reason)" }

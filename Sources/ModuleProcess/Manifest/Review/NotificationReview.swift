@@ -9,6 +9,8 @@ struct NotificationReview {
     private let descriptions: [String: ModuleDescription]
     /// The senders and targets of each reported name.
     private var reporters: [String: [Reporter]] = [:]
+    /// The reported names, in alphabetical order.
+    private let reportedNames: [String]
     /// The names that are observed and that no row sends.
     private let unsent: [String]
     /// The rank of the last level with a module that may observe more than its row says; -1 if
@@ -27,6 +29,7 @@ struct NotificationReview {
                 }
             }
         }
+        reportedNames = reporters.keys.sorted()
         unsent = index.observedNames.subtracting(index.sentNames).sorted()
         lastUndescribed = manifest.table.modules.filter { descriptions[$0.name] == nil }.map(\.rank).max() ?? -1
     }
@@ -39,6 +42,7 @@ struct NotificationReview {
     var findings: [Finding] {
         table.modules.flatMap { (row: AppTable.Row) -> [Finding] in
             var findings: [Finding] = row.observes.enumerated().compactMap { unreached($1, at: $0, of: row) }
+            findings += row.wakes.enumerated().compactMap { unwoken($1, at: $0, of: row) }
             findings += row.broadcasts.enumerated().compactMap { unheard($1, at: $0, of: row) }
             findings += row.reports.flatMap { unheard($0, of: row) }
             return findings + peers(of: row)
@@ -48,7 +52,10 @@ struct NotificationReview {
     // MARK: Observed
 
     private func unreached(_ observed: AppTable.Observed, at place: Int, of row: AppTable.Row) -> Finding? {
-        let reporters = reporters.keys.sorted().filter(observed.isOf).flatMap { self.reporters[$0] ?? [] }
+        let reporters =
+            observed.isPattern
+            ? reportedNames.filter(observed.isOf).flatMap { self.reporters[$0] ?? [] }
+            : self.reporters[observed.name] ?? []
         guard !reporters.contains(where: { $0.target == row.name }) else { return nil }
         let sources = index.sources(of: observed)
         guard !sources.contains(where: { LevelRule.broadcastReaches(from: $0.row.rank, to: row.rank) }) else {
@@ -67,7 +74,8 @@ struct NotificationReview {
             ? "\(row.name) itself"
             : "\(source.row.name) in \(Self.relation(source.row, row)) \(index.level(source.row))"
         return Finding(
-            .error,
+            // Undeclared broadcasts may match a pattern, too.
+            observed.isPattern && table.calls != .declared ? .advice : .error,
             manifest.problem(
                 steps,
                 "\(Self.what(observed)) is broadcast by \(relation)\(called), and broadcasts reach only later levels: \(row.name) in "
@@ -87,6 +95,19 @@ struct NotificationReview {
             : "; \(others.joined(separator: ", "))"
         return "no row broadcasts \(Self.what(observed)), or reports it to \(row.name), so only an operator sends it"
             + " (strata notify)\(undeclared(row))\(known)"
+    }
+
+    /// Finds a name in `wakes` that only a pattern of the row matches: such a name means an event.
+    private func unwoken(_ name: String, at place: Int, of row: AppTable.Row) -> Finding? {
+        guard !row.observes.contains(where: { $0.name == name }),
+            let pattern = row.observes.first(where: { $0.isPattern && $0.isOf(name) })
+        else { return nil }
+        return Finding(
+            .advice,
+            manifest.problem(
+                ["modules", .key(row.name), "wakes", .at(place)],
+                "\(name) means an event here, because only the pattern \(pattern.name) observes it: name the pattern in "
+                    + "wakes, or observe \(name) too"))
     }
 
     /// Remarks on signs that make no pattern.

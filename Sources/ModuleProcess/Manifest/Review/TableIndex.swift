@@ -16,7 +16,7 @@ struct TableIndex {
     /// The rows that provide an interface directly.
     private(set) var providers: [String: AppTable.Row] = [:]
     /// The names that rows observe as such, not by a pattern.
-    private(set) var observedNames: Set<String> = []
+    var observedNames: Set<String> { Set(observers.keys) }
     private var observers: [String: [AppTable.Row]] = [:]
     /// The rows that observe patterns, in their order.
     private var patternObservers: [AppTable.Row] = []
@@ -27,6 +27,8 @@ struct TableIndex {
     private var rows: [String: AppTable.Row] = [:]
     /// The broadcasts that observers of a name get.
     private var sources: [String: [Source]] = [:]
+    /// Their names, in alphabetical order.
+    private var sourceNames: [String] = []
     /// The aliases of a notification, by its provider's name for it.
     private var aliases: [String: [AdapterChains.NoticeAlias]] = [:]
 
@@ -38,7 +40,6 @@ struct TableIndex {
             for interface in row.provides where providers[interface] == nil { providers[interface] = row }
             for name in Set(row.observes.filter { !$0.isPattern }.map(\.name)) {
                 observers[name, default: []].append(row)
-                observedNames.insert(name)
             }
             if row.observes.contains(where: \.isPattern) { patternObservers.append(row) }
         }
@@ -57,6 +58,7 @@ struct TableIndex {
                 }
             }
         }
+        sourceNames = sources.keys.sorted()
     }
 
     func row(_ name: String) -> AppTable.Row? { rows[name] }
@@ -97,7 +99,7 @@ struct TableIndex {
     /// Returns the broadcasts of all rows that an observation is of.
     func sources(of observed: AppTable.Observed) -> [Source] {
         guard observed.isPattern else { return sources(of: observed.name) }
-        return sources.keys.sorted().filter(observed.isOf).flatMap { sources(of: $0) }
+        return sourceNames.filter(observed.isOf).flatMap { sources(of: $0) }
     }
 
     private func aliases(ofBroadcast name: String, by row: AppTable.Row) -> [AdapterChains.NoticeAlias] {
