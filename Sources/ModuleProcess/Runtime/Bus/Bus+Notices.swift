@@ -51,8 +51,7 @@ extension Bus {
     }
 
     /// Takes back what this module has broadcast with `retain`: observers that begin later don't get
-    /// it any more.
-    /// - Parameter object: The object that it was about; nil for all broadcasts of this name.
+    /// it any more. `object` is what it was about; nil takes all broadcasts of this name.
     /// - Returns: How many broadcasts were taken back.
     @discardableResult
     public func forget<B: Broadcast>(_ type: B.Type, object: String? = nil) async throws -> Int {

@@ -25,8 +25,9 @@ extension Exports {
     }
 
     /// Observes a notification by name, or all whose names match a pattern, without a contract.
-    /// - Parameter name: The name. A segment `*` makes it a pattern and stands for any one segment; a last
-    ///   segment `>` stands for one or more: `storage.*`, `storage.>`. `Delivery.name` says which it was.
+    ///
+    /// A segment `*` makes the name a pattern and stands for any one segment; a last segment `>` stands
+    /// for one or more: `storage.*`, `storage.>`. `Delivery.name` says which it was.
     public mutating func observe(
         _ name: String, object: String? = nil, keep: Keep = .all,
         perform: @escaping @ModuleActor (Delivery) async throws -> Void
