@@ -6,6 +6,8 @@ import StrataCore
 /// A plain table without I/O. `BusCore+Retained.swift` decides what goes into it.
 struct RetainedTable: ~Copyable {
     private var byName = ByteTable<RetainedList>()
+    /// By the first segments of their names, for patterns.
+    private var byFirstSegment = ByteTable<RetainedList>()
     /// All retained notices.
     let all = RetainedList()
     /// The number of the next one.
@@ -18,7 +20,12 @@ struct RetainedTable: ~Copyable {
     /// Returns the list that has all notices which `Observation.Target.takes` might take for the
     /// target; nil if there are none.
     func list(for target: Observation.Target) -> RetainedList? {
-        target.isPattern ? (all.isEmpty ? nil : all) : target.name.withUnsafeBytes { byName.find($0) }
+        target.name.withUnsafeBytes { name in
+            guard target.isPattern else { return byName.find(name) }
+            let first = Self.firstSegment(name)
+            guard NamePattern.isAny(first) || first.count == name.count else { return byFirstSegment.find(first) }
+            return all.isEmpty ? nil : all
+        }
     }
 
     /// Adds what a module has retained under one key.
@@ -30,6 +37,11 @@ struct RetainedTable: ~Copyable {
             notice: notice)
         add(kept)
         return kept
+    }
+
+    private static func firstSegment(_ name: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        var segments = NamePattern.Segments(name)
+        return segments.next() ?? name
     }
 
     private mutating func takeNumber() -> UInt64 {
@@ -44,11 +56,26 @@ struct RetainedTable: ~Copyable {
         for notice in kept.notices {
             all.add(notice)
             notice.name.withUnsafeBytes { name in
-                let list = byName.find(name) ?? RetainedList()
-                if list.isEmpty { byName.set(name, list) }
-                list.add(notice)
+                Self.add(notice, to: &byName, name)
+                Self.add(notice, to: &byFirstSegment, Self.firstSegment(name))
             }
         }
+    }
+
+    private static func add(
+        _ notice: RetainedNotice, to table: inout ByteTable<RetainedList>, _ key: UnsafeRawBufferPointer
+    ) {
+        let list = table.find(key) ?? RetainedList()
+        if list.isEmpty { table.set(key, list) }
+        list.add(notice)
+    }
+
+    private static func end(
+        _ notice: RetainedNotice, in table: inout ByteTable<RetainedList>, _ key: UnsafeRawBufferPointer
+    ) {
+        guard let list = table.find(key) else { return }
+        list.hasEnded(notice.number)
+        if list.isEmpty { table.remove(key) }
     }
 
     mutating func end(_ kept: RetainedBroadcast) {
@@ -59,9 +86,8 @@ struct RetainedTable: ~Copyable {
             notice.end()
             all.hasEnded(notice.number)
             notice.name.withUnsafeBytes { name in
-                guard let list = byName.find(name) else { return }
-                list.hasEnded(notice.number)
-                if list.isEmpty { byName.remove(name) }
+                Self.end(notice, in: &byName, name)
+                Self.end(notice, in: &byFirstSegment, Self.firstSegment(name))
             }
         }
     }

@@ -129,6 +129,14 @@ struct PatternTests {
             try observer.expectNotice("saved.a", 4, ["retained": true, "from": "Bee"])
             let late = try observer.asked("bus/observe", ["pattern": "*.before"])["subscription"]
             try observer.expectNotice("saved.before", 0, ["retained": true, "subscription": late ?? .null])
+            try observer.asked("bus/observe", ["pattern": "other.>"])
+            try observer.expectNotice("other.b", 3, ["retained": true])
+            try observer.asked("bus/observe", ["pattern": ">"])
+            for (name, number) in [("saved.now", 0), ("saved", 1), ("saved.a", 2), ("other.b", 3), ("saved.a", 4)] {
+                try observer.expectNotice(name, .integer(Int64(number)), ["retained": true])
+            }
+            #expect(try sender.asked("bus/forget", ["name": "other.b"]) == ["forgotten": 1])
+            try observer.asked("bus/observe", ["pattern": "other.*"])
             try observer.expectNothing()
         }
     }
