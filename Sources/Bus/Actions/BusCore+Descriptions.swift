@@ -172,26 +172,25 @@ extension BusCore {
 extension BusCore {
     /// The most names of each kind that are looked at, duplicates included.
     private static let mostNames = 1_024
+    /// The most observations that are looked through for names and patterns.
+    private static let mostObservations = 16_384
 
     /// Returns `{"events", "patterns", "notifications"}`, each once, in alphabetical order: the events that modules
     /// handle, the patterns that they observe, and the notifications that they observe or that their rows broadcast.
     func namesListing(_: BusCall) -> Listing.Part {
         var events: [String] = []
         var (notifications, patterns): ([String], [String]) = ([], [])
+        var left = Self.mostObservations
         func add(_ names: some Sequence<String>, to list: inout [String]) {
             list += names.prefix(Self.mostNames - list.count)
         }
         for module in modules.inStartOrder {
             if events.count < Self.mostNames { add(module.session.events.sorted(), to: &events) }
             add(module.row?.broadcasts ?? [], to: &notifications)
-            for observation in (module.peer?.observations.all ?? []) {
-                let text = Request.Bytes.text(observation.terms.target.name)
-                if observation.terms.target.isPattern {
-                    add([text], to: &patterns)
-                } else {
-                    add([text], to: &notifications)
-                }
-            }
+            let observed = (module.peer?.observations.all ?? []).prefix(left).map(\.terms.target)
+            left -= observed.count
+            add(observed.lazy.filter { !$0.isPattern }.map { Request.Bytes.text($0.name) }, to: &notifications)
+            add(observed.lazy.filter(\.isPattern).map { Request.Bytes.text($0.name) }, to: &patterns)
         }
         func sorted(_ names: [String]) -> [String] { Set(names).sorted() }
         let first: [JSON.Member] = [.init("events", JSON(sorted(events))), .init("patterns", JSON(sorted(patterns)))]

@@ -14,8 +14,8 @@ extension BusCore {
     private static let shareOfRest = 8
 
     /// The bytes that wait in the broker for all peers together: queues, requests that wait for
-    /// modules, and what is held or retained for observers. A body that several peers wait for counts once. Each queue counts with its length
-    /// at the end of its last round.
+    /// modules, and what is held or retained for observers. A body that several peers wait for counts
+    /// once. Each queue counts with its length at the end of its last round.
     var waitingBytes: Int {
         pool.waiting + reclaimer.payloadBytes + calls.heldBytes + mailboxes.textBytes + retained.textBytes
     }

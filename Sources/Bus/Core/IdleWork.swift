@@ -38,8 +38,7 @@ struct IdleWork {
     var isEmpty: Bool {
         fanOut == nil && waiting.isEmpty && deferredCloses.isEmpty && listings.isEmpty && !hasEndedInstances
             && endedCallees.isEmpty && catchingUp.isEmpty && retainedFor.isEmpty && joined.isEmpty && !hasStarts
-            && !hasAbandoned
-            && !hasSettingsToCompare
+            && !hasAbandoned && !hasSettingsToCompare
     }
 
     /// The number of items of each kind, with the kind's name.

@@ -29,7 +29,7 @@ struct RetainedTable: ~Copyable {
     }
 
     /// Adds what a module has retained under one key.
-    /// - Parameter names: the notification's name, and those that adapters give it.
+    /// - Parameter names: its own name first, then those that adapters give it.
     mutating func keep(_ names: [[UInt8]], _ notice: KeptNotice, terms: RetainedBroadcast.Terms) -> RetainedBroadcast {
         let kept = RetainedBroadcast(
             terms: terms,
@@ -241,7 +241,7 @@ struct RetainedBroadcasts {
         (count, bytes) = (count - 1, bytes - kept.cost)
     }
 
-    /// Removes those that are over, nearly always all of them.
+    /// Removes some of them, and returns these. Mostly a session has ended, and takes all with it.
     /// - Parameter isOver: gets one, and all of its key.
     mutating func removeAll(where isOver: (RetainedBroadcast, [RetainedBroadcast]) -> Bool) -> [RetainedBroadcast] {
         let over = byKey.values.flatMap { all in all.filter { isOver($0, all) } }

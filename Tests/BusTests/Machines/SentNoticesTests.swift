@@ -34,7 +34,7 @@ struct SentNoticesTests {
         sent.observes(Self.pattern("a.*"), rank: 1)
         sent.observes(Self.pattern("a.>"), rank: 2)
         Self.bytes("a.b") { sent.count($0, at: 2) }.count = 3
-        // It reaches no later level than that of the first pattern.
+        // Its sender has rank 1, so it reaches the observers of a.> alone.
         Self.bytes("a.c") { sent.missedByPatterns($0, from: 1) }
         Self.bytes("a.d.e") { sent.missedByPatterns($0, from: 0) }
         var state = NodeState()
