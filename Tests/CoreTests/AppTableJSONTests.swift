@@ -50,7 +50,8 @@ struct AppTableJSONTests {
     }
 
     static func row() -> AppTable.Row {
-        var row = AppTable.Row(name: "Storage")
+        var row = AppTable.Row(name: "Storage~2")
+        row.replica = ReplicaName(row: "Storage", number: 2)
         (row.rank, row.priority, row.start, row.restart, row.replace) = (1, -10, .onDemand, .never, .overlap)
         (row.stop, row.idle, row.ping, row.user, row.backoffReset) = (4, 5, 6, 65534, 7)
         row.pingRestarts = false

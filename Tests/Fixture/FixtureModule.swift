@@ -10,7 +10,7 @@ final class FixtureModule: Module {
     static let name = "Fixture"
 
     private let bus: Bus
-    private let interface = environment("STRATA_MODULE") ?? name
+    private let interface = String((environment("STRATA_MODULE") ?? name).prefix { $0 != "~" })
     private let behaviour = environment("FIXTURE") ?? ""
     /// Made with the module, before it connects.
     private let echoes = Counter(label: "fixture.echoes")

@@ -1187,11 +1187,15 @@ static bool is_pattern(const char *name) {
   }
 }
 
+/* The flags of an observation. */
+enum { keeps_latest = 1, shares = 2 };
+
 static void put_observation(struct declaration *d, strata_writer *w) {
   strata_put_object(w);
   put_member(w, is_pattern(d->a) ? "pattern" : "name", d->a);
   put_member(w, "object", d->b);
-  if (d->flags) put_member(w, "keep", "latest");
+  if (d->flags & keeps_latest) put_member(w, "keep", "latest");
+  if (d->flags & shares) strata_put_name(w, "share"), strata_put_bool(w, true);
   strata_put_object_end(w);
 }
 
@@ -1367,10 +1371,11 @@ static strata_status send_message(strata *bus, strata_kind kind, const strata_me
   if (numbered && bus->own_count >= bus->options.calls) return STRATA_OVERLOADED;
   const char *trace = m->trace;
   if (trace == NULL && m->parent != NULL) trace = strata_trace(m->parent);
-  size_t texts = length_of(m->to) + length_of(m->name) + length_of(m->object) + length_of(trace) + length_of(m->meta);
+  size_t texts = length_of(m->to) + length_of(m->name) + length_of(m->object) + length_of(trace) + length_of(m->meta) + length_of(m->key);
   if (unsent(bus) > 0 && unsent(bus) + texts + length > bus->options.queued) return STRATA_OVERLOADED;
   if (length > bus->frame_limit || texts > bus->header_limit) return STRATA_TOO_LARGE;
   /* A header that can't be read would end the connection. */
+  if (m->key != NULL && (*m->key == 0 || strlen(m->key) > 64)) return STRATA_INVALID;
   if (m->meta != NULL && (*m->meta != '{' || check_json(bus, m->meta, strlen(m->meta), 31) != STRATA_OK)) return STRATA_INVALID;
 
   struct own *own = NULL;
@@ -1396,6 +1401,7 @@ static strata_status send_message(strata *bus, strata_kind kind, const strata_me
     if (m->deadline < 0) put_integer(&w, "deadline", 0);
     if (m->credit > 0 || m->deadline < 0) put_integer(&w, "credit", own != NULL ? own->window : 0);
     if (kind == STRATA_BROADCAST && m->retain) strata_put_name(&w, "retain"), strata_put_bool(&w, true);
+    if (kind != STRATA_BROADCAST && kind != STRATA_EMIT) put_member(&w, "key", m->key);
     if (m->skip_auth) put_member(&w, "auth", "skip");
     put_member(&w, "trace", trace);
     if (m->meta != NULL) strata_put_name(&w, "meta"), strata_put_json(&w, m->meta, strlen(m->meta));
@@ -2275,7 +2281,7 @@ strata_status strata_observe(strata *bus, const strata_observation *observation)
   if (observation->name == NULL || observation->handler == NULL) return STRATA_INVALID;
   struct declaration *d = declare(bus, an_observation, observation->name, observation->object, NULL);
   if (d == NULL) return STRATA_NO_MEMORY;
-  d->flags = observation->latest, d->handler = observation->handler, d->context = observation->context;
+  d->flags = (observation->latest ? keeps_latest : 0u) | (observation->share ? shares : 0u), d->handler = observation->handler, d->context = observation->context;
   d->begun = observation->begun, d->begun_context = observation->begun_context;
   if (bus->phase != ready) return STRATA_OK;
   strata_status status = begin_observation(bus, d);

@@ -145,6 +145,7 @@ typedef struct strata_observation {
    * NULL. */
   void (*begun)(strata *bus, strata_status status, void *context);
   void *begun_context;
+  bool share; /**< one replica of the module's row gets each broadcast */
 } strata_observation;
 
 /** Begins an observation: in hello, or at once if the peer is connected. It
@@ -264,6 +265,7 @@ typedef struct strata_message {
   strata_answered *part;        /**< gets each part; credit is given after it returns */
   void *context;                /**< of both */
   bool retain; /**< of a broadcast: the bus keeps it for later observers; "bus/forget" takes it back */
+  const char *key; /**< of a request, 1 to 64 bytes: the same replica gets those with the same key; NULL for none */
 } strata_message;
 
 /** Sends a request. `id`, which may be NULL, is set to its number, 0 for a

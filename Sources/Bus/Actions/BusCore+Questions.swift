@@ -5,8 +5,15 @@ import StrataCore
 extension BusCore {
     func askModule(_ asked: BusCall) throws(BusError) {
         let name = try asked.params().required("module")
-        guard let module = modules.find(name) else {
+        guard var module = modules.find(name) else {
             throw BusError(.unknownModule, "there is no module \(name): strata ps lists the modules")
+        }
+        // All replicas have the same contracts, and each has metrics of its own.
+        if module.replicas != nil, let one = module.members.first(where: { $0.isReady }) ?? module.members.first {
+            try require(
+                asked.action == "contracts", .badParams,
+                "\(name) has replicas, and each has its own \(asked.action): name one, as in \(one.name)")
+            module = one
         }
         guard module.isReady, let callee = module.peer else {
             throw BusError(.unavailable, "\(name) isn't ready, so it can't tell its \(asked.action) yet")

@@ -25,8 +25,8 @@ extension BusCore {
         try checkQuotas(part, interfaces, successor, all?.urls, module, peer)
         try checkTargets(of: part.offer.urls, among: interfaces)
         try checkInstances(of: part.offer, all?.urls.map(\.interface) ?? module.session.urls.map(\.interface), module)
-        try checkOwners(part.offer, module.name)
-        try checkFree(part.offer, of: module)
+        try checkOwners(part.offer, module, module.name)
+        try checkFree(part.offer, of: module.owning)
         if offering != .over, !part.more { try checkProvided(Set(interfaces.map(\.name)), module) }
         try checkContracts(part.offer.interfaces, part.requires, of: module, module.name)
         // All checks have passed, so nothing below is refused.
@@ -87,7 +87,7 @@ extension BusCore {
             costs += urls.filter { !isOfRow($0, module) }.map(\.cost)
         } else {
             costs += module.session.urls.filter { !$0.isDeclared }.map(\.cost)
-            costs += part.offer.urls.filter { routes.target($0)?.owner !== module }.map(\.cost)
+            costs += part.offer.urls.filter { routes.target($0)?.owner !== module.owning }.map(\.cost)
         }
         let observes: [AppTable.Observed] = part.observes + observedByRowAlone(part, module, peer)
         let events: [String] = (successor?.events ?? Array(module.session.events)) + part.events
@@ -129,7 +129,7 @@ extension BusCore {
         let offer = try Hello.Offer(try call.params())
         var interfaces: [InterfaceRecord] = []
         for named in offer.interfaces {
-            guard let own = routes.interface(named.name), own.owner === module, own.isLive else {
+            guard let own = routes.interface(named.name), own.owner === module.owning, module.session.has(own) else {
                 throw BusError(.unknownInterface, "\(module.name) has no interface \(named.name) to unregister")
             }
             try require(
@@ -138,7 +138,7 @@ extension BusCore {
         }
         var urls: [URLTarget] = []
         for named in offer.urls {
-            guard let own = routes.target(named), own.owner === module, own.isLive else {
+            guard let own = routes.target(named), own.owner === module.owning, module.session.has(own) else {
                 throw BusError(.unknownPath, "\(module.name) has no URL \(named.text) to unregister")
             }
             try require(
@@ -146,15 +146,17 @@ extension BusCore {
                 "\(named.text) is mapped by the row of \(module.name), so it stays")
             urls.append(own)
         }
-        // All checks have passed, so a refused call has changed nothing.
-        for url in urls { url.isLive = false }
-        // A URL is removed with the interface that it leads to.
+        // All checks have passed, so a refused call has changed nothing. A URL is removed with the
+        // interface that it leads to.
         let names = Set(interfaces.map(\.name))
-        for url in module.session.urls where names.contains(url.interface) { url.isLive = false }
-        for url in module.session.urls where !url.isLive { remove(url) }
-        module.session.removeDeadURLs()
+        urls += module.session.urls.filter { url in
+            names.contains(url.interface) && !urls.contains { $0 === url }
+        }
+        // The session has them no more when they are removed, because another replica's may have them.
+        for url in urls { module.session.remove(url) }
+        for interface in interfaces { module.session.remove(interface) }
+        for url in urls { remove(url) }
         for interface in interfaces { remove(interface) }
-        module.session.removeDeadInterfaces()
         return .object([])
     }
 }

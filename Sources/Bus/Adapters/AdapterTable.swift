@@ -133,7 +133,7 @@ extension BusCore {
     func noticeAliases(_ header: borrowing Header, from peer: Peer) -> [[UInt8]] {
         var names: [[UInt8]] = []
         for alias in adapters.noticeAliases(header.name.text) {
-            guard let provider = routes.interface(alias.provider), provider.owner === peer.module,
+            guard let provider = routes.interface(alias.provider), provider.owner === peer.module?.owning,
                 routes.interface(alias.adapter) == nil
             else { continue }
             names.append(alias.name)

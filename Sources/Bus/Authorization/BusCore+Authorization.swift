@@ -25,7 +25,7 @@ extension BusCore {
             return deliver(call, request, to: callee(interface, Self.instanceNumber(request.to), owner))
         }
         do throws(BusError) {
-            let held = HeldRequest(HeldRequest.Copy(request), request.interface)
+            let held = HeldRequest(HeldRequest.Copy(request, key: header.key), request.interface)
             try checkRoom(for: held, of: caller)
             keep(held, for: call, of: caller)
             try askAuthorizer(call, authorizer, header, from: caller)
@@ -127,7 +127,10 @@ extension BusCore {
         if let refusal { return fail(call, refusal) }
         // One authorization is enough for this call, even if it now waits for its owner.
         call.pointee.isAuthorized = true
-        guard let callee = owner.receiver else {
+        let callee = held.copy.key.withUnsafeBytes { key in
+            receiver(of: owner, held.interface, key: key, instance: held.copy.to.withUnsafeBytes(Self.instanceNumber))
+        }
+        guard let callee else {
             // The owner's session ended meanwhile, or the next one catches up.
             wait(call, for: owner)
             return

@@ -39,6 +39,7 @@ extension BusCore {
             try reservedCall(name, action, hasInstance: hasInstance, header, body, from: peer)
         case .unknown(let name): throw unknownInterface(name)
         case .malformed:
+            if try callNamedReplica(header, body, from: peer) { return }
             throw BusError(
                 .unknownInterface,
                 header.members.contains(.to)
@@ -145,12 +146,31 @@ extension BusCore {
         }
     }
 
-    /// Holds a request whose owner isn't ready, or refuses it.
+    /// Sends a request to a replica of its owner's row.
+    /// - Parameter named: the replica that the sender named; nil if it named none.
+    /// - Returns: false if it has to wait, or none can serve it.
+    func sendToReplica(
+        _ request: Request, _ route: RouteTable.Route, _ header: borrowing Header, from peer: Peer,
+        named: Peer? = nil
+    ) throws(BusError) -> Bool {
+        let receiver = named ?? receiver(of: route.owner, route.interface, key: header.key, instance: route.instance)
+        guard let callee = receiver else { return false }
+        try check(route, header, from: peer, .node ... .instance)
+        let call = try openRequest(.call, header, from: peer)
+        call.pointee.action = route.actionNumber
+        if route.adaptation != nil { adapt(call, route) }
+        authorize(call, request, route, header, from: peer, to: callee)
+        return true
+    }
+
+    /// Handles a request whose owner has no session that takes it at once: a replica of its row gets
+    /// it, or it is held or refused.
     @inline(never)
     private func wait(
         _ request: Request, _ route: RouteTable.Route, _ header: borrowing Header, for owner: ModuleRecord,
         from peer: Peer
     ) throws(BusError) {
+        if owner.replicas != nil, try sendToReplica(request, route, header, from: peer) { return }
         var request = request
         let call = try route.action.withBytes { action throws(BusError) in
             request.action = action
@@ -229,7 +249,7 @@ extension BusCore {
                     let request = Request(
                         to: to, interface: interface, action: action, url: header.url, trace: header.trace,
                         meta: header.meta, body: parameters)
-                    guard let callee = target.owner.receiver else {
+                    guard let callee = receiver(of: target.owner, interface, key: header.key) else {
                         let call = try hold(request, header, for: target.owner, from: peer)
                         call.pointee.action = number
                         takeDepth(of: call, header, from: peer)

@@ -23,12 +23,15 @@ final class HeldRequest {
         var meta: [UInt8] = []
         var body: [UInt8] = []
         var skipsAuthorization = false
+        /// The key that chooses the replica; empty for none.
+        var key: [UInt8] = []
         /// The number that another node's `create` gives to its instance; 0 for one of this node.
         var foreignInstance: UInt64 = 0
 
         init() {}
 
-        init(_ request: Request) {
+        init(_ request: Request, key: Header.Text = .none) {
+            self.key = Array(key)
             to = Array(request.to)
             action = Array(request.action)
             url = Array(request.url)
@@ -53,13 +56,14 @@ final class HeldRequest {
             body = waiting.array
             try file(9, &skipsAuthorization)
             try file(10, &foreignInstance)
+            try file(11, &key)
         }
     }
 
     /// The bytes that count against the sender's limit.
     var cost: Int {
         let texts = copy.trace.count + copy.meta.count + copy.url.count + copy.name.count + (copy.object?.count ?? 0)
-        return copy.body.count + texts + 128
+        return copy.body.count + copy.key.count + texts + 128
     }
 
     /// Passes the request in its original form to `use`.
@@ -129,7 +133,7 @@ extension BusCore {
         from peer: Peer
     ) throws(BusError) -> CallPointer {
         if owner.waiting.count >= table.limits.waiting { throw tooManyWait(for: owner) }
-        let held = HeldRequest(HeldRequest.Copy(request), request.interface)
+        let held = HeldRequest(HeldRequest.Copy(request, key: header.key), request.interface)
         try checkRoom(for: held, of: peer)
         let call = try openRequest(kind, header, from: peer)
         keep(held, for: call, of: peer)
@@ -173,7 +177,7 @@ extension BusCore {
         guard let caller = call.pointee.caller?.takeUnretainedValue() else { return }
         unhold(call).withRequest { request in
             if call.pointee.kind == .report {
-                deliverReport(call, request, from: caller, to: module)
+                deliverReport(call, request, from: caller, to: callee)
             } else {
                 goOn(call, request, from: caller, to: callee)
             }

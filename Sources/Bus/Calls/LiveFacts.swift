@@ -25,7 +25,7 @@ struct LiveFacts: MessageFacts {
     /// The rank of the sender's session, which may not be the session that serves its module.
     var rank: Int { peer.rank }
     var targetRank: Int { owner?.rank ?? 0 }
-    var isOwn: Bool { owner != nil && owner === peer.module && named == nil }
+    var isOwn: Bool { owner != nil && owner?.owning === peer.module?.owning && named == nil }
     /// The look-up that found the owner has checked this already.
     var existence: Existence? { .found }
     var isTrusted: Bool { peer.module?.row?.trusted == true }
@@ -43,7 +43,7 @@ struct LiveFacts: MessageFacts {
             let name = required ?? interface?.name ?? ""
             return requires.contains { $0.name == name }
                 || instance != nil && requires.contains { core.adapted($0.name) === interface }
-        case .report: return module.declared.reports[owner?.name ?? ""]?.contains(name.text) == true
+        case .report: return module.declared.reports[owner?.owning.name ?? ""]?.contains(name.text) == true
         case .broadcast: return module.declared.broadcasts.contains(name.text)
         case .event: return module.declared.emits.contains(name.text)
         }
@@ -61,7 +61,7 @@ struct LiveFacts: MessageFacts {
             guard reach == .connected else { return .absent }
             return owner.remotes.contains { $0.isRouted && $0.isReady } ? .ready : .expected
         }
-        return owner.map { $0.isReady && $0.peer != nil ? .ready : core.canBeWaitedFor($0) ? .expected : .absent }
+        return owner.map { $0.isServing ? .ready : core.canBeWaitedFor($0) ? .expected : .absent }
     }
     var startsLater: Bool {
         // Each node starts by itself.
@@ -71,7 +71,7 @@ struct LiveFacts: MessageFacts {
 
     /// Known only while the owner has a session.
     var offer: Offer? {
-        guard let interface, owner?.peer != nil else { return nil }
+        guard let interface, owner?.hasSession == true else { return nil }
         if interface.isLive { return .brought }
         if let now = core.routes.interface(interface.name), now !== interface { return .moved }
         return interface.isDeclared ? .missing : .nobodys

@@ -40,7 +40,7 @@ extension BusCore {
         among isCompared: (ModuleRecord) -> Bool
     ) -> Misfit? {
         guard let version = required.version, let interface = routes.interface(required.name), interface.isLive,
-            let provided = interface.version, interface.owner !== module, !provided.serves(version),
+            let provided = interface.version, interface.owner !== module?.owning, !provided.serves(version),
             isCompared(interface.owner)
         else { return nil }
         return Misfit(
@@ -95,10 +95,11 @@ extension BusCore {
         guard new.contracts == .enforced else { return }
         let rows = Dictionary(new.modules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let owners = Dictionary(
-            new.modules.flatMap { row in row.provides.map { ($0, row.name) } }, uniquingKeysWith: { first, _ in first })
+            new.modules.flatMap { row in row.provides.map { ($0, ReplicaName.row(of: row.name)) } },
+            uniquingKeysWith: { first, _ in first })
         /// Whether a module is compared, and stays.
         func isCompared(_ module: ModuleRecord) -> Bool {
-            let row = rows[module.name]
+            let row = rows[module.members.first?.name ?? module.name]
             guard module.row == nil else { return row.map { $0.contracts != .off } ?? false }
             let user = module.peer?.credentials.uid
             return row == nil && new.guests?.rank(of: module.name, user: user) == module.rank

@@ -236,6 +236,7 @@ extension BrokerState {
     func moduleRecords(_ table: AppTable) throws(StateError) -> [ModuleRecord] {
         let (rows, removed) = (Self.byName(table.modules), Self.byName(try Self.table(removedRows).modules))
         return try modules.map { (state) throws(StateError) in
+            if state.isGroup { return ModuleRecord(replicasOf: state.name, number: state.number) }
             if state.isGuest { return ModuleRecord(guest: state.name, rank: state.rank, number: state.number) }
             guard let row = (state.isRemoved ? removed : rows)[state.name] else {
                 throw StateError("the table has no row \(state.name)")

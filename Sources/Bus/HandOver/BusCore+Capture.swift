@@ -83,7 +83,7 @@ extension BusCore {
     // MARK: modules
 
     private func captureModules(into state: inout BrokerState, _ scope: inout CaptureScope) {
-        state.modules = scope.some(modules.all).map { capture($0, &scope) }
+        state.modules = scope.some(modules.all + modules.groups).map { capture($0, &scope) }
         state.next.module = modules.nextNumber
         // The table in force no longer has the rows that a reload removed.
         var removed = AppTable(app: table.app)
@@ -117,6 +117,8 @@ extension BusCore {
             &scope.payloads, isWhole: scope.isWhole, isOwed: module.catchingUp == .notices)
         state.catchingUp = module.catchingUp
         state.formerSecrets = module.formerSecrets
+        state.isGroup = module.replicas != nil
+        state.keySlots = module.replicas?.slots ?? []
         state.waitingEvents = scope.some(module.waitingEvents).filter(\.isOpen).map(CallReferenceState.init)
         return state
     }

@@ -24,6 +24,10 @@ struct ModuleState: StatePart {
     var waitingEvents: [CallReferenceState] = []
     var catchingUp = ModuleRecord.CatchingUp.no
     var formerSecrets: [AppTable.Secret] = []
+    /// Whether it stands for the replicas of a row.
+    var isGroup = false
+    /// The replicas that have the slots of keys.
+    var keySlots: [UInt8] = []
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &number)
@@ -45,6 +49,8 @@ struct ModuleState: StatePart {
         try file(17, &waitingEvents)
         try file(18, &catchingUp)
         try file(19, &formerSecrets)
+        try file(20, &isGroup)
+        try file(21, &keySlots)
     }
 }
 

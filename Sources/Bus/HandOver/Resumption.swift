@@ -128,6 +128,7 @@ struct Resumption {
     private func resume(_ state: ModuleState) throws(StateError) {
         let module = try module(state.number)
         module.resume(state, peer: state.peer == 0 ? nil : try peer(state.peer))
+        module.replicas?.resume(slots: state.keySlots)
         // Nodes that connect to this program are told what is ready, not only what changes from now on.
         bus.noteForNodes(module)
         bus.updateMailbox(module)

@@ -29,8 +29,8 @@ extension BusCore {
         copy.body = Self.written("params", in: asked.body)
         copy.foreignInstance = try foreignNumber(asked)
         if isElsewhere(owner) { try checkCreator(peer, ofAway: owner) }
-        if owner.receiver != nil {
-            guard let session = try ownerOfNew(interface, for: peer) else {
+        if let receiver = receiver(of: owner, interface, key: .none) {
+            guard let session = try ownerOfNew(interface, receiver, for: peer) else {
                 return writeReply(peer, id: asked.id, ["instance": .string(Name.said(interface.name))])
             }
             return ask(session, interface, copy, try open(asked))
@@ -59,7 +59,12 @@ extension BusCore {
             // A build that knew no params kept nothing.
             let copy = call.pointee.held == nil ? HeldRequest.Copy() : unhold(call).copy
             if isElsewhere(interface.owner) { return try askAway(interface, copy, call) }
-            if let session = try ownerOfNew(interface, for: peer) {
+            let owner = interface.owner
+            // Another session of the owner may catch up, and it is this request's turn.
+            guard let receiver = owner.peer ?? receiver(of: owner, interface, key: .none) else {
+                throw unavailable(owner)
+            }
+            if let session = try ownerOfNew(interface, receiver, for: peer) {
                 ask(session, interface, copy, call)
             } else {
                 created(call, Name.said(interface.name))
@@ -71,8 +76,9 @@ extension BusCore {
 
     /// Returns the session that has to consent to a new instance; nil if the interface has only one
     /// instance.
-    private func ownerOfNew(_ interface: InterfaceRecord, for peer: Peer) throws(BusError) -> Peer? {
-        guard let owner = interface.owner.peer else { throw unavailable(interface.owner) }
+    private func ownerOfNew(
+        _ interface: InterfaceRecord, _ owner: Peer, for peer: Peer
+    ) throws(BusError) -> Peer? {
         try LiveFacts(core: self, kind: .call, peer: peer, owner: interface.owner, interface: interface)
             .check(.actions ... .actions)
         guard interface.instances == .multiple else { return nil }

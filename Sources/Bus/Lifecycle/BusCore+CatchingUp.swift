@@ -8,7 +8,7 @@ extension BusCore {
     private enum Pause { case batchIsOver, noRoom }
 
     /// The work of delivering a request, in notices.
-    private static let requestCost = 4
+    static let waitingRequestCost = 4
     /// The observations that cost as much to look through as a notice to deliver.
     private static let observationsOfANotice = 64
 
@@ -21,12 +21,14 @@ extension BusCore {
 
     /// Delivers the next batch to the module that has waited the longest.
     func advanceCatchingUp() {
-        if let module = work.takeCatchingUp() { catchUp(module) }
+        guard let module = work.takeCatchingUp() else { return }
+        if module.replicas == nil { catchUp(module) } else { catchUpReplicas(module) }
     }
 
     /// Continues with a peer whose queue has room again.
     func continueCatchingUp(_ peer: Peer) {
-        if let module = peer.module, module.peer === peer, module.catchingUp != .no { catchUp(module) }
+        guard let module = peer.module, module.peer === peer else { return }
+        if module.catchingUp != .no { catchUp(module) } else { releaseWaiting(forReplica: module) }
     }
 
     /// Ends the catching up of a session that doesn't serve its module any more. What it has not got
@@ -42,7 +44,9 @@ extension BusCore {
         case .batchIsOver: work.add(catchingUp: module)
         // `hasRoom` continues.
         case .noRoom: break
-        case nil: module.take(.no)
+        case nil:
+            module.take(.no)
+            releaseWaiting(forReplica: module)
         }
     }
 
@@ -81,7 +85,7 @@ extension BusCore {
             guard let next else { return nil }
             guard left > 0 else { return .batchIsOver }
             guard hasRoom(forWaiting: next, of: peer) else { return .noRoom }
-            left -= Self.requestCost
+            left -= Self.waitingRequestCost
             if module.waiting.isEmpty {
                 if let waiter = module.takeReadyWaiter() { settle(waiter, isReady: true) }
             } else {
@@ -93,7 +97,7 @@ extension BusCore {
 
     /// Whether a request that waits would find room in its module's queue. Its bytes already count
     /// for all queues together.
-    private func hasRoom(forWaiting call: CallPointer, of peer: Peer) -> Bool {
+    func hasRoom(forWaiting call: CallPointer, of peer: Peer) -> Bool {
         guard let held = call.pointee.held?._withUnsafeGuaranteedRef({ $0 }) else { return true }
         // A report's notice goes to several observations, and a URL and a name may be escaped.
         let copies = call.pointee.kind == .report ? max(1, peer.observations.count) : 1

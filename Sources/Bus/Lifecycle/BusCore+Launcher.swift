@@ -98,6 +98,7 @@ extension BusCore {
         // Ending the successor may have ended this session too.
         guard module.peer === peer, peer.isOpen else { return retired(module, peer, retirement) }
         change(module, .wasRetired(isIdle: isIdle))
+        leaveReplicas(module)
         stopCatchingUp(module)
         updateMailbox(module)
         askToTearDown(peer, .retirement(module, retirement))
@@ -200,7 +201,7 @@ extension BusCore {
     /// Returns the row that the launcher refers to.
     private func row(_ params: MemberReader) throws(BusError) -> ModuleRecord {
         let name = try params.required("module")
-        guard let module = modules.find(name), module.row != nil else {
+        guard let module = modules.find(name), module.row != nil, module.replicas == nil else {
             throw BusError(.unknownModule, "no row of the manifest is named \(name)")
         }
         return module
@@ -217,7 +218,7 @@ extension BusCore {
             "launcher/\(action) is for operators: \(name) may start, stop and restart \(manages.joined(separator: ", "))"
         )
         let target = try MemberReader(body: body, of: "launcher/\(action)").required("module")
-        guard let module = modules.find(target), manages.contains(target) else {
+        guard let module = modules.find(target), manages.contains(ReplicaName.row(of: target)) else {
             throw BusError(
                 .forbidden,
                 "\(name) wants to \(action) \(target), and its row manages \(manages.joined(separator: ", ")): add it there"

@@ -56,7 +56,9 @@ extension BusCore {
             if module.peer == nil, module.life.absence.process != .absent {
                 change(module, .processIs(.absent), "the launcher has ended")
             }
-            if module.isWaitedFor, !canBeWaitedFor(module) { work.add(abandoned: module) }
+        }
+        for module in modules.rows + modules.groups where module.isWaitedFor && !canBeWaitedFor(module) {
+            work.add(abandoned: module)
         }
         advanceAbandoned()
     }
@@ -210,6 +212,7 @@ extension BusCore {
     func rowEnded(_ module: ModuleRecord, reason: String) {
         let (wasRetired, wasReady) = (module.isRetired, module.isReady)
         noteEnd(of: module)
+        leaveReplicas(module)
         guard !module.isRemoved else {
             module.take(.sessionEnded(.absent, isForGood: false))
             forget(module)
@@ -255,6 +258,7 @@ extension BusCore {
 
     /// Whether a module that isn't ready is expected to become ready.
     func canBeWaitedFor(_ module: ModuleRecord) -> Bool {
+        if module.replicas != nil { return module.members.contains(where: canBeWaitedFor) }
         if module.isRemoved { return module.isReady }
         // Only a launcher starts a retired module again.
         if module.peer != nil { return !module.isRetired || hasLauncher }
@@ -274,8 +278,9 @@ extension BusCore {
         reach(module).map { $0 == .connected } ?? canBeWaitedFor(module)
     }
 
-    /// Asks the launcher to start a module that is started on demand.
+    /// Asks the launcher to start a module, or all replicas of a row, if they are started on demand.
     func want(_ module: ModuleRecord) {
+        if module.replicas != nil { return module.members.forEach(want) }
         guard module.start == .onDemand, module.peer == nil, !module.isAway, !module.said.isStartAsked, let launcher,
             module.said.verdict == .none || module.said.verdict == .absent
         else { return }
@@ -340,10 +345,18 @@ extension BusCore {
         dropHeldNotices(of: module)
         for event in module.takeWaitingEvents() where event.isOpen { fail(event.call, error) }
         while let waiter = module.takeReadyWaiter() { settle(waiter, isReady: false) }
+        failWaiting(forReplica: module)
     }
 
     func unavailable(_ module: ModuleRecord) -> BusError {
         if isElsewhere(module) { return unreachable(module) }
+        if module.replicas != nil {
+            let reasons = module.members.prefix(4).map { unavailable($0).message }
+            return BusError(
+                .unavailable,
+                "no replica of \(module.name) is there: \(reasons.isEmpty ? "its row has none" : reasons.joined(separator: "; "))"
+            )
+        }
         let why: String
         switch module.life {
         case .away(let absence) where absence.process == .failed:

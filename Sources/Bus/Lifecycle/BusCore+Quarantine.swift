@@ -31,14 +31,20 @@ extension BusCore {
     /// Counts a module's death against the action that was open alone.
     func count(_ death: ModuleDeath, of module: ModuleRecord) {
         // Cached routes skip the check for a quarantine, so they are made again.
-        if module.history.died(death, at: now, within: module.row?.backoffReset) { routes.forgetRoutes() }
+        var quarantines = module.history.died(death, at: now, within: module.row?.backoffReset)
+        // An action that ends one replica would end the others, too.
+        if let group = module.group {
+            quarantines = group.history.died(death, at: now, within: module.row?.backoffReset) || quarantines
+        }
+        if quarantines { routes.forgetRoutes() }
     }
 
     /// Forgets the deaths of a module that a person has started anew.
     func forgetDeaths(of module: ModuleRecord) {
-        guard !module.history.deaths.isEmpty else { return }
-        module.history.forgetDeaths()
-        routes.forgetRoutes()
+        for record in [module, module.owning] where !record.history.deaths.isEmpty {
+            record.history.forgetDeaths()
+            routes.forgetRoutes()
+        }
     }
 
     /// Returns the deaths for which an action is quarantined now; nil if it isn't.
@@ -68,7 +74,7 @@ extension BusCore {
 
     /// Describes the quarantined actions of a module; nil if there are none.
     func describeQuarantined(of module: ModuleRecord) -> JSON? {
-        let quarantined = module.history.deaths.quarantined(at: now)
+        let quarantined = module.owning.history.deaths.quarantined(at: now)
         let wall = host.wallMicroseconds / 1_000
         return quarantined.isEmpty
             ? Optional.none

@@ -7,6 +7,8 @@ struct LauncherSlot {
     private(set) var process: ProcessIdentity?
     /// `bus/reload` calls that the next question to the launcher will be about.
     private(set) var reloads: [CallReference] = []
+    /// Whether none of them wants the file to be read again.
+    private var keepsManifest = true
     /// The reloads that the open question to the launcher is about; nil when none is open.
     private(set) var askedReloads: [CallReference]?
     /// The error with which its last reload failed; nil if the table is in force.
@@ -20,17 +22,20 @@ struct LauncherSlot {
     // MARK: Reloads
 
     /// Adds a reload, and forgets the reloads that have ended.
-    mutating func add(reload call: CallReference) {
+    /// - Parameter keeps: whether the manifest may stay as it was last read.
+    mutating func add(reload call: CallReference, keeps: Bool) {
         forgetEndedReloads()
         reloads.append(call)
+        keepsManifest = keepsManifest && keeps
     }
 
     mutating func forgetEndedReloads() { reloads.removeAll { !$0.isOpen } }
 
     /// Notes that the launcher is asked on behalf of all reloads that have come.
-    mutating func askForReloads() {
-        askedReloads = reloads
-        reloads = []
+    /// - Returns: whether the manifest may stay as it was last read.
+    mutating func askForReloads() -> Bool {
+        defer { (askedReloads, reloads, keepsManifest) = (reloads, [], true) }
+        return keepsManifest
     }
 
     /// Takes the reloads that the launcher has answered.
@@ -48,6 +53,8 @@ struct LauncherSlot {
     mutating func resume(reloads: [CallReference], asked: [CallReference]?, refusal: BusError?) {
         self.refusal = refusal
         self.reloads = reloads
+        // Which of them keep it isn't known any more.
+        keepsManifest = reloads.isEmpty
         askedReloads = asked
     }
 }

@@ -1,7 +1,8 @@
 import StrataCore
 
 /// A module as the bus knows it: a row of the table, with or without a session, or a connected
-/// guest.
+/// guest. Each replica of a row has a record, and one more stands for them all: what they provide is
+/// its own, requests to them wait at it, and it never has a session.
 final class ModuleRecord {
     let name: String
     /// The name's bytes.
@@ -20,6 +21,10 @@ final class ModuleRecord {
     private(set) var rank: Int
     /// Whether a reload removed its row. The bus keeps it until its session has ended.
     private(set) var isRemoved = false
+    /// The replicas that it stands for; nil if it is a module itself.
+    var replicas: ReplicaGroup?
+    /// The record that stands for it, if it is a replica.
+    private(set) var group: ModuleRecord?
     /// Whether its row is placed on other nodes only.
     private(set) var isAway = false
     /// The peers that stand for it on the nodes that are up, if it is away.
@@ -73,6 +78,16 @@ final class ModuleRecord {
         take(row, place: place, on: node)
     }
 
+    /// Creates the record that stands for a row's replicas.
+    init(replicasOf name: String, number: Int) {
+        self.name = name
+        nameBytes = Array(name.utf8)
+        self.number = number
+        place = .max
+        rank = 0
+        replicas = ReplicaGroup()
+    }
+
     /// Creates the record of a guest.
     init(guest name: String, rank: Int, number: Int) {
         self.name = name
@@ -102,6 +117,23 @@ final class ModuleRecord {
                 isPublic: mapping.isPublic)
         }
     }
+
+    /// Makes it stand for these replicas, whose rows are equal but for their names.
+    func stand(for members: [ModuleRecord]) {
+        replicas?.take(members)
+        for member in members { member.group = self }
+        guard let first = members.first else { return }
+        (row, place, rank) = (first.row, first.place, first.rank)
+    }
+
+    /// The record that owns what the module brings.
+    var owning: ModuleRecord { group ?? self }
+    /// The modules whose sessions bring what it owns.
+    var members: [ModuleRecord] { replicas?.members ?? [self] }
+    /// Whether it, or one of its replicas, has a session.
+    var hasSession: Bool { replicas == nil ? peer != nil : members.contains { $0.peer != nil } }
+    /// Whether it, or one of its replicas, is ready.
+    var isServing: Bool { replicas == nil ? isReady && peer != nil : members.contains { $0.isReady && $0.peer != nil } }
 
     func add(remote peer: RemotePeer) { remotes.append(peer) }
     func remove(remote peer: RemotePeer) { remotes.removeAll { $0 === peer } }
@@ -206,7 +238,9 @@ final class ModuleRecord {
     var hasWaiters: Bool { !waiting.isEmpty || !readyWaiters.isEmpty }
 
     /// Whether a request, or one of the bus's tasks for a request, waits until it is ready.
-    var isRequested: Bool { !waiting.isEmpty || readyWaiters.contains { $0.call.isOpen } }
+    var isRequested: Bool {
+        !waiting.isEmpty || readyWaiters.contains { $0.call.isOpen } || group?.isRequested == true
+    }
 
     /// Whether anything waits until it is ready: a request, a notice or an event.
     var isWaitedFor: Bool { isRequested || !mailbox.held.isEmpty || waitingEvents.contains(where: \.isOpen) }

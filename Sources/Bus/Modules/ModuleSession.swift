@@ -25,6 +25,12 @@ struct ModuleSession: StatePart {
 
     mutating func end() { events = [] }
 
+    func has(_ interface: InterfaceRecord) -> Bool { interfaces.contains { $0 === interface } }
+    func has(_ url: URLTarget) -> Bool { urls.contains { $0 === url } }
+
+    mutating func remove(_ interface: InterfaceRecord) { interfaces.removeAll { $0 === interface } }
+    mutating func remove(_ url: URLTarget) { urls.removeAll { $0 === url } }
+
     mutating func add(_ interface: InterfaceRecord) { interfaces.append(interface) }
     mutating func add(_ url: URLTarget) { urls.append(url) }
 

@@ -6,6 +6,8 @@ struct ModuleTable: ~Copyable {
     /// have ended.
     private(set) var rows: [ModuleRecord] = []
     private(set) var guests: [ModuleRecord] = []
+    /// The records that stand for the replicas of rows, by name.
+    private(set) var groups: [ModuleRecord] = []
     private var byName = ByteTable<ModuleRecord>()
     /// Sessions that a successor has replaced, until they have finished.
     private(set) var draining: [Peer] = []
@@ -20,9 +22,16 @@ struct ModuleTable: ~Copyable {
     init(resuming records: [ModuleRecord], next: Int) {
         nextNumber = next
         for record in records {
-            if record.row == nil { guests.append(record) } else { rows.append(record) }
+            if record.replicas != nil {
+                groups.append(record)
+            } else if record.row == nil {
+                guests.append(record)
+            } else {
+                rows.append(record)
+            }
             byName.set(record.name, record)
         }
+        groupReplicas()
     }
 
     func find(_ name: UnsafeRawBufferPointer) -> ModuleRecord? { byName.find(name) }
@@ -47,7 +56,23 @@ struct ModuleTable: ~Copyable {
         }
         rows += old
         for record in old { record.lostRow() }
+        groupReplicas()
         return old
+    }
+
+    /// Makes one record stand for the replicas of each row that has some.
+    private mutating func groupReplicas() {
+        var members: [String: [ModuleRecord]] = [:]
+        for row in rows where !row.isRemoved {
+            if let replica = row.row?.replica { members[replica.row, default: []].append(row) }
+        }
+        for name in members.keys.sorted() where !groups.contains(where: { $0.name == name }) {
+            let group = ModuleRecord(replicasOf: name, number: nextNumber)
+            nextNumber += 1
+            groups.append(group)
+            byName.set(name, group)
+        }
+        for group in groups { group.stand(for: members[group.name] ?? []) }
     }
 
     mutating func addGuest(_ name: String, rank: Int) -> ModuleRecord {
@@ -62,6 +87,15 @@ struct ModuleTable: ~Copyable {
     mutating func remove(_ module: ModuleRecord) {
         if module.row == nil { removeGuest(module) } else { rows.removeAll { $0 === module } }
         if byName.find(module.name) === module { byName.remove(module.name) }
+        if let group = module.group, !rows.contains(where: { $0.group === group }) { removeGroup(group) }
+    }
+
+    /// Removes the record that stood for replicas of which none is left.
+    private mutating func removeGroup(_ group: ModuleRecord) {
+        // Else they would keep each other alive.
+        group.stand(for: [])
+        groups.removeAll { $0 === group }
+        if byName.find(group.name) === group { byName.remove(group.name) }
     }
 
     /// Uses binary search: guests are ordered by their numbers, and many may leave at once.

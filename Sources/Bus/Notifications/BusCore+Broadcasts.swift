@@ -162,8 +162,8 @@ extension BusCore {
                     if number != observations.frame.number {
                         number = observations.frame.begin(notice, copiesBody: payload == nil)
                     }
-                    if observation.terms.keep == .latest {
-                        if notifyLatest(observation, notice, cost, new, payload) { recipients += 1 }
+                    if observation.isSpecial {
+                        if notifySpecially(observation, notice, cost, new, payload) { recipients += 1 }
                     } else if fits(cost, peer, new: new) {
                         // A constant 0 spares the frame of nearly every notice the work of `missed`.
                         if observation.gap == 0 {
@@ -179,6 +179,26 @@ extension BusCore {
             }
         }
         return recipients
+    }
+
+    /// Queues a notice for an observation that shares, or keeps the latest only.
+    @inline(never)
+    private func notifySpecially(
+        _ observation: Observation, _ notice: Notice, _ cost: Int, _ new: Int, _ payload: Payload?
+    ) -> Bool {
+        var observation = observation
+        if let sharing = observation.sharing {
+            guard let next = sharing.next({ fits(cost, $0, new: new) }) else { return false }
+            observation = next
+        }
+        if observation.terms.keep == .latest { return notifyLatest(observation, notice, cost, new, payload) }
+        let peer = observation.peer
+        guard fits(cost, peer, new: new) else {
+            endSlowConsumer(peer, observation, cost)
+            return false
+        }
+        queueNoticeBehindGap(observation, of: peer, notice, payload)
+        return true
     }
 
     /// Queues a held notice to one observation of a session that catches up.

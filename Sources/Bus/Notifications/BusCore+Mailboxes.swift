@@ -7,12 +7,13 @@ extension BusCore {
     /// changed. A ready session that has got the held notices takes all notices itself. Any other
     /// leaves those that wake its row to the mailbox. So no held notice comes after a newer one.
     func updateMailbox(_ module: ModuleRecord) {
-        guard let row = module.row else { return }
+        guard let row = module.row, module.replicas == nil else { return }
         var observed: [BoxedObservation] = []
         let takesAll = module.isReady && module.peer != nil && module.catchingUp != .notices
         if !module.isRemoved, !module.isAway, !takesAll {
             var targets: Set<Observation.Target> = []
-            for own in row.observes where module.peer == nil || row.wakes.contains(own.name) {
+            // What replicas share, another one gets.
+            for own in row.observes where !own.share && (module.peer == nil || row.wakes.contains(own.name)) {
                 guard targets.insert(Observation.Target(own)).inserted else { continue }
                 observed.append(BoxedObservation(own, of: module, wakes: row.wakes.contains(own.name)))
             }

@@ -15,7 +15,7 @@ extension BusCore {
         try facts.check(.level ... .declaration)
         statistics.reports += 1
         // `bus/levels` shows the reports within a level.
-        if target.rank == peer.rank, let sender = peer.module, sender !== target {
+        if target.rank == peer.rank, let sender = peer.module, sender.owning !== target.owning {
             sender.history.note(reportTo: target)
         }
         let request = Request(
@@ -29,10 +29,10 @@ extension BusCore {
         {
             let call = try sendAway(request, header, to: target, on: node, from: peer)
             call.pointee.action = routes.actionNames.number(of: header.name.text)
-        } else if target.receiver != nil {
+        } else if let observer = receiver(of: target, nil, key: header.key) {
             let call = try openRequest(.report, header, from: peer)
             call.pointee.action = routes.actionNames.number(of: header.name.text)
-            deliverReport(call, request, from: peer, to: target)
+            deliverReport(call, request, from: peer, to: observer)
         } else {
             let call = try hold(request, header, for: target, from: peer)
             call.pointee.action = routes.actionNames.number(of: header.name.text)
@@ -51,8 +51,11 @@ extension BusCore {
     }
 
     /// Queues a numbered notice to each matching observation of the target.
-    func deliverReport(_ call: CallPointer, _ request: Request, from peer: Peer, to target: ModuleRecord) {
-        guard let observer = target.peer else { return fail(call, unavailable(target)) }
+    /// - Parameter observer: the target's session.
+    func deliverReport(_ call: CallPointer, _ request: Request, from peer: Peer, to observer: Peer) {
+        guard let target = observer.module else {
+            preconditionFailure("reports go to modules, not to \(observer.displayName)")
+        }
         let level = peer.role == .module ? levels.nameBytes[peer.rank] : []
         // Its own observations, because others may observe the name any number of times.
         let matching = observer.observations.all.filter {

@@ -31,6 +31,8 @@ struct ObservationTable: ~Copyable {
     /// Observations that were removed in this round of the loop, or during a fan-out.
     private var spent: [Observation] = []
     private var nextPlace: UInt64 = 1
+    /// The observations that replicas of a row share. The first of each is in the table for all.
+    private var shared: [Sharing.Key: Sharing] = [:]
     /// The part of the current notice that all its observers share.
     var frame = NoticeFrame()
     /// Whether a broadcast may reach more than the observations of its own name: some are of patterns, or adapters give
@@ -64,9 +66,20 @@ struct ObservationTable: ~Copyable {
     private mutating func noteFurther() { hasFurther = hasAliases || byName.hasPatterns }
 
     mutating func add(_ observation: Observation) {
+        observation.isEnded = false
+        if observation.terms.share, let group = observation.peer.module?.group {
+            let key = Sharing.Key(group: group.number, target: observation.terms.target)
+            let sharing = shared[key] ?? Sharing(key)
+            shared[key] = sharing
+            sharing.add(observation)
+            guard sharing.first === observation else { return }
+        }
+        insert(observation)
+    }
+
+    private mutating func insert(_ observation: Observation) {
         let observed = observation.terms.target.observed
         if keepsChanges { changes.insert(observed) }
-        observation.isEnded = false
         observation.place = nextPlace
         nextPlace += 1
         let list = byName.find(observed) ?? List()
@@ -86,6 +99,8 @@ struct ObservationTable: ~Copyable {
     /// Removes an observation. It lives until `dropSpent`, because a walk over a list may still
     /// meet it.
     mutating func remove(_ observation: Observation) {
+        let next = leaveSharing(observation)
+        defer { if let next { insert(next) } }
         let observed = observation.terms.target.observed
         if keepsChanges { changes.insert(observed) }
         guard let list = byName.find(observed), let out = list.takeOut(observation) else { return }
@@ -95,6 +110,17 @@ struct ObservationTable: ~Copyable {
             byName.remove(observed)
             noteFurther()
         }
+    }
+
+    /// Takes an observation out of those that share notices.
+    /// - Returns: the one that is in the table for them from now on, if that has changed.
+    private mutating func leaveSharing(_ observation: Observation) -> Observation? {
+        guard let sharing = observation.sharing else { return nil }
+        let wasFirst = sharing.first === observation
+        sharing.remove(observation)
+        observation.isEnded = true
+        if sharing.first == nil { shared[sharing.key] = nil }
+        return wasFirst ? sharing.first : nil
     }
 
     /// Frees the removed observations, because no code walks a list any more.
@@ -121,12 +147,17 @@ final class Observation {
     var place: UInt64 = 0
     /// The number under which the other nodes know of it (`SubscriptionNumbers`); 0 without nodes.
     var subscription: UInt64 = 0
+    /// The observations with which it shares notices; nil if it gets all.
+    fileprivate(set) var sharing: Sharing?
+    /// Whether its notices take more than a place in the queue: it keeps the latest only, or shares.
+    let isSpecial: Bool
     /// Whether it isn't in the table any more, or not yet: nothing is delivered to it. The row's
     /// mailbox may take its notices meanwhile.
     var isEnded = false
 
     init(_ terms: Terms, of peer: Peer) {
         self.terms = terms
+        isSpecial = terms.keep == .latest || terms.share
         unretainedPeer = .passUnretained(peer)
     }
 
@@ -140,6 +171,8 @@ final class Observation {
         var rank = 0
         /// Whether only the observer's row asked for it.
         var isOfRow = false
+        /// Whether one replica of the observer's row gets each notice.
+        var share = false
 
         mutating func fields(_ file: inout StateFile) throws(StateError) {
             try file(1, &id)
@@ -147,6 +180,7 @@ final class Observation {
             try file(3, &keep)
             try file(4, &rank)
             try file(5, &isOfRow)
+            try file(6, &share)
         }
     }
 
@@ -201,6 +235,50 @@ final class Observation {
         guard gap != 0 else { return 0 }
         defer { gap = 0 }
         return gap
+    }
+}
+
+/// The observations of one target by replicas of one row, of which each notice goes to one.
+final class Sharing {
+    struct Key: Hashable {
+        /// The number of the record that stands for the replicas.
+        let group: Int
+        let target: Observation.Target
+    }
+
+    let key: Key
+    private var observations: [Observation] = []
+    /// The place of the one that got the last notice.
+    private var last = 0
+
+    init(_ key: Key) { self.key = key }
+
+    /// The one that is in the table.
+    var first: Observation? { observations.first }
+
+    fileprivate func add(_ observation: Observation) {
+        observation.sharing = self
+        observations.append(observation)
+    }
+
+    fileprivate func remove(_ observation: Observation) {
+        observation.sharing = nil
+        observations.removeAll { $0 === observation }
+    }
+
+    /// Returns the observation that gets a notice: they take turns, but for those whose module isn't ready or whose
+    /// queue is full.
+    /// - Parameter fits: whether the notice fits into a peer's queue.
+    func next(_ fits: (Peer) -> Bool) -> Observation? {
+        let inTurn = observations.indices.map { (last + 1 + $0) % observations.count }
+        let chosen =
+            inTurn.first { place in
+                let peer = observations[place].peer
+                return peer.isOpen && peer.module?.receiver === peer && fits(peer)
+            } ?? inTurn.first { observations[$0].peer.isOpen }
+        guard let chosen else { return nil }
+        last = chosen
+        return observations[chosen]
     }
 }
 

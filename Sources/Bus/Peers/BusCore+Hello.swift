@@ -83,6 +83,11 @@ extension BusCore {
 
     private func judgeModule(_ hello: Hello, _ name: String, _ id: UInt64, of peer: Peer) throws(BusError) {
         let row = modules.find(name).flatMap { $0.row == nil ? nil : $0 }
+        if row?.replicas != nil {
+            throw BusError(
+                .unknownModule,
+                "the row \(name) has replicas: say which one, as in \(ReplicaName(row: name, number: 1))")
+        }
         if let row, row.isRemoved {
             throw BusError(
                 .unknownModule,
@@ -98,7 +103,10 @@ extension BusCore {
         try checkURLs(hello, offered, row)
         if let row, !hello.more { try checkProvided(Set(offered.keys), row) }
         try checkQuotas(hello, row)
-        guard row != nil || table.guests != nil else {
+        guard row != nil || table.guests != nil && ReplicaName(name) == nil else {
+            if ReplicaName(name) != nil {
+                throw BusError(.unknownModule, "there is no replica \(name), and no guest may have such a name")
+            }
             let hint = didYouMean(
                 name, modules.rows.lazy.map(\.name), else: "add one to the manifest, or allow guests")
             throw BusError(.unknownModule, "no row of the manifest is named \(name): \(hint)")
@@ -126,18 +134,19 @@ extension BusCore {
             preconditionFailure("only modules are admitted here, not \(hello.role)")
         }
         try checkSecrets(hello, row)
-        try checkOwners(hello.offer, name)
-        if let live = modules.find(name), let peer = live.peer, maySucceed(hello, live, peer) {
-            try checkFree(hello.offer, of: live)
+        let own = modules.find(name)
+        try checkOwners(hello.offer, own, name)
+        if let live = own, let peer = live.peer, maySucceed(hello, live, peer) {
+            try checkFree(hello.offer, of: live.owning)
             try checkContracts(hello, of: live, name)
             joinBeside(joining, live, hello, id)
             return
         }
-        if let live = modules.find(name), live.peer != nil {
+        if let live = own, live.peer != nil {
             throw BusError(
                 .nameTaken, "\(name) is connected already (pid \(live.session.pid)): a name belongs to one process")
         }
-        try checkFree(hello.offer, of: nil)
+        try checkFree(hello.offer, of: own?.group)
         try checkContracts(hello, of: row, name)
         let module = row ?? modules.addGuest(name, rank: rank)
         join(joining, module, hello, id)

@@ -20,7 +20,7 @@ extension BusCore {
     /// Whether the module's row maps the same URL.
     func isOfRow(_ url: Hello.URL, _ module: ModuleRecord) -> Bool {
         let target = routes.target(url)
-        return target?.isDeclared == true && target?.owner === module
+        return target?.isDeclared == true && target?.owner === module.owning
     }
 
     /// Checks that each URL leads to an interface of the same module, which must have a single
@@ -50,16 +50,17 @@ extension BusCore {
     }
 
     /// Checks that the offer has nothing that another module's row provides or maps.
-    func checkOwners(_ offer: Hello.Offer, _ name: String) throws(BusError) {
+    /// - Parameter module: the module's record; nil for a guest that says hello.
+    func checkOwners(_ offer: Hello.Offer, _ module: ModuleRecord?, _ name: String) throws(BusError) {
         for interface in offer.interfaces {
-            if let owned = routes.interface(interface.name), owned.isDeclared, owned.owner.name != name {
+            if let owned = routes.interface(interface.name), owned.isDeclared, owned.owner !== module?.owning {
                 throw BusError(
                     .forbidden,
                     "the interface \(interface.name) belongs to \(owned.owner.name) by its row: \(name) can't have it")
             }
         }
         for url in offer.urls {
-            if let owned = routes.target(url), owned.isDeclared, owned.owner.name != name {
+            if let owned = routes.target(url), owned.isDeclared, owned.owner !== module?.owning {
                 throw BusError(
                     .forbidden, "the URL \(url.text) belongs to \(owned.owner.name) by its row: \(name) can't have it")
             }
@@ -67,24 +68,25 @@ extension BusCore {
     }
 
     /// Checks that nothing offered is live elsewhere, nor brought by a process that is about to
-    /// take over elsewhere. `module` may have its own again.
-    func checkFree(_ offer: Hello.Offer, of module: ModuleRecord?) throws(BusError) {
+    /// take over elsewhere.
+    /// - Parameter owner: the record that may have its own again; nil for a module that joins.
+    func checkFree(_ offer: Hello.Offer, of owner: ModuleRecord?) throws(BusError) {
         if let repeated = offer.repeatedURL {
             throw BusError(
                 .nameTaken,
                 "the URL \(repeated.text) comes twice; patterns that differ only in the names of bound segments are "
                     + "the same: choose another path")
         }
-        let coming = modules.rows.filter { $0 !== module && $0.successor != nil }
+        let coming = modules.rows.filter { $0.owning !== owner && $0.successor != nil }
         if !coming.isEmpty { try checkFree(offer, beside: coming) }
         for interface in offer.interfaces {
-            if let taken = routes.interface(interface.name), taken.isLive, taken.owner !== module {
+            if let taken = routes.interface(interface.name), taken.isLive, taken.owner !== owner {
                 throw BusError(
                     .nameTaken, "the interface \(interface.name) is live at \(taken.owner.name): choose another name")
             }
         }
         for url in offer.urls {
-            if let taken = routes.target(url), taken.owner !== module, taken.owner.peer != nil {
+            if let taken = routes.target(url), taken.owner !== owner, taken.owner.hasSession {
                 throw BusError(
                     .nameTaken, "the URL \(url.text) is \(taken.owner.name)'s: choose another path")
             }

@@ -83,9 +83,10 @@ struct Hello {
             role = .node(name)
         case (nil, let name?):
             try require(
-                Name.isModule(name) && !Name.isReserved(name), .badParams,
+                Name.isModule(ReplicaName.row(of: name)) && !Name.isReserved(name), .badParams,
                 "hello's module \"\(name)\" is not a module's name: a letter, then up to 63 letters, digits, "
-                    + "dots, underscores or hyphens, and not bus, module, launcher or operator")
+                    + "dots, underscores or hyphens, and not bus, module, launcher or operator; ~ and a number for a replica"
+            )
             role = .module(name)
         case (nil, nil):
             throw BusError(.badParams, "hello lacks \"module\": send the module's name, or a \"role\"")
@@ -147,7 +148,7 @@ struct Hello {
     /// The most bytes of an observed object; at the usual limit, no header holds a longer one.
     static let longestObject = 16 << 10
 
-    /// Reads `{name or pattern, object?, keep?}`, as in hello and in `bus/observe`.
+    /// Reads `{name or pattern, object?, keep?, share?}`, as in hello and in `bus/observe`.
     static func observation(_ json: JSON) throws(BusError) -> AppTable.Observed {
         let reader = MemberReader(json, of: "an observation")
         let (name, pattern) = (try reader.string("name"), try reader.string("pattern"))
@@ -167,7 +168,9 @@ struct Hello {
         guard let keep = AppTable.Keep(rawValue: keep) else {
             throw BusError(.badParams, "an observation keeps \"\(keep)\": use all or latest")
         }
-        return .init(name: try checkedName(observed), isPattern: pattern != nil, object: object, keep: keep)
+        return .init(
+            name: try checkedName(observed), isPattern: pattern != nil, object: object, keep: keep,
+            share: try reader.bool("share") ?? false)
     }
 
     /// The most actions, events and required interfaces that one module may have, each.

@@ -8,8 +8,9 @@ extension BusCore {
             throw BusError(
                 .unavailable, "no launcher is connected, and it is the launcher that reads the manifest: run strata up")
         }
+        let keeps = asked.body.isEmpty ? false : try asked.params().bool("keep") ?? false
         let call = try open(asked)
-        launcherSlot.add(reload: CallReference(call))
+        launcherSlot.add(reload: CallReference(call), keeps: keeps)
         if launcherSlot.askedReloads == nil { askForTable(launcher) }
     }
 
@@ -19,8 +20,8 @@ extension BusCore {
     private func askForTable(_ launcher: Peer) {
         // The launcher may put the table in force even if a caller's request ends early.
         for asking in launcherSlot.reloads { asking.call.pointee.stream.wasPassedOn = true }
-        launcherSlot.askForReloads()
-        callOwn(launcher, to: "launcher/reload", deadline: 0, .table)
+        let body: JSON = launcherSlot.askForReloads() ? ["keep": true] : .object([])
+        callOwn(launcher, to: "launcher/reload", body: body.encoded(), deadline: 0, .table)
     }
 
     /// Handles the launcher's answer, or its end.
@@ -77,6 +78,9 @@ extension BusCore {
         endMovedGuests()
         endSurplusGuests()
         for module in removed { remove(module) }
+        for group in modules.groups where group.hasWaiters && !canBeWaitedFor(group) {
+            failWaiting(group, unavailable(group))
+        }
         noteAllRequired()
         settingsMayHaveChanged()
         turnMayHaveChanged()

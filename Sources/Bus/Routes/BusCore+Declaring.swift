@@ -7,7 +7,7 @@ extension BusCore {
     func declareInterfaces() {
         var owners: [String: ModuleRecord] = [:]
         for module in modules.rows where !module.isRemoved {
-            for name in module.row?.provides ?? [] { owners[name] = module }
+            for name in module.row?.provides ?? [] { owners[name] = module.owning }
         }
         var losers: [Int: ModuleRecord] = [:]
         for interface in routes.allInterfaces {
@@ -38,12 +38,12 @@ extension BusCore {
             guard let successor = module.successor else { continue }
             var offer = successor.offer
             offer.interfaces.removeAll { own in
-                routes.interface(own.name).map { $0.isDeclared && $0.owner !== module } ?? false
+                routes.interface(own.name).map { $0.isDeclared && $0.owner !== module.owning } ?? false
             }
             let kept = Set(offer.interfaces.map(\.name))
             offer.urls.removeAll { url in
                 guard kept.contains(url.interface) else { return true }
-                return routes.target(url).map { $0.isDeclared && $0.owner !== module } ?? false
+                return routes.target(url).map { $0.isDeclared && $0.owner !== module.owning } ?? false
             }
             successor.take(offer)
         }
@@ -51,7 +51,11 @@ extension BusCore {
 
     /// Removes from a module what it has lost: interfaces that now belong to another module, and
     /// the URLs that lead to them.
-    private func forgetLost(_ module: ModuleRecord) {
+    private func forgetLost(_ owner: ModuleRecord) {
+        for module in owner.members { forgetOwnLost(module) }
+    }
+
+    private func forgetOwnLost(_ module: ModuleRecord) {
         let lost = Set(module.session.interfaces.lazy.filter { !$0.isLive }.map(\.name))
         module.session.removeDeadInterfaces()
         for url in module.session.urls where lost.contains(url.interface) {
@@ -65,7 +69,7 @@ extension BusCore {
     func withdrawURLs() {
         for module in modules.rows {
             for mapping in module.mappings {
-                guard let target = routes.target(mapping), target.owner === module else { continue }
+                guard let target = routes.target(mapping), target.owner === module.owning else { continue }
                 if target.isLive {
                     target.declared = nil
                 } else {
@@ -81,20 +85,20 @@ extension BusCore {
         for module in modules.rows where !module.isRemoved {
             for mapping in module.mappings {
                 if let target = routes.target(mapping) {
-                    if target.owner === module {
+                    if target.owner === module.owning {
                         target.declared = mapping
                         continue
                     }
                     target.isLive = false
                     losers[target.owner.number] = target.owner
                 }
-                let target = URLTarget(mapping, owner: module, declared: mapping, isLive: false)
+                let target = URLTarget(mapping, owner: module.owning, declared: mapping, isLive: false)
                 // A row's mapping is put in force whatever sessions have registered, without the
                 // limit on shapes.
                 _ = try? routes.urls.replace(mapping.pattern, host: mapping.host, value: target)
             }
         }
-        for loser in losers.values { loser.session.removeDeadURLs() }
+        for loser in losers.values { for module in loser.members { module.session.removeDeadURLs() } }
     }
 }
 
@@ -103,13 +107,14 @@ extension BusCore {
     /// Puts an offer in force. It has passed its checks: everything in it is free, or already
     /// belongs to the module.
     func add(_ offer: Hello.Offer, to module: ModuleRecord) {
+        let owner = module.owning
         for interface in offer.interfaces {
             // A record is reused, because calls and instances may refer to it.
             let known = routes.interface(interface.name)
             let record =
-                known?.owner === module
-                ? known! : InterfaceRecord(name: interface.name, owner: module, isDeclared: false)
-            if !record.isLive { module.session.add(record) }
+                known?.owner === owner
+                ? known! : InterfaceRecord(name: interface.name, owner: owner, isDeclared: false)
+            if !record.isLive || owner !== module && !module.session.has(record) { module.session.add(record) }
             record.isLive = true
             record.instances = interface.instances
             record.version = interface.version
@@ -119,15 +124,20 @@ extension BusCore {
         var isReplacing = false
         for url in offer.urls {
             let present = routes.target(url)
-            if let present, present.owner === module, present.isLive {
+            if let present, present.owner === owner, present.isLive {
+                // Another replica may have brought the same.
+                if owner !== module, present.interface == url.interface, present.action == url.action {
+                    if !module.session.has(present) { module.session.add(present) }
+                    continue
+                }
                 present.isLive = false
                 isReplacing = true
             }
-            let target = URLTarget(url, owner: module, declared: present?.declared, isLive: true)
+            let target = URLTarget(url, owner: owner, declared: present?.declared, isLive: true)
             _ = try? routes.urls.replace(url.pattern, host: url.host, value: target)
             module.session.add(target)
         }
-        if isReplacing { module.session.removeDeadURLs() }
+        if isReplacing { for member in owner.members { member.session.removeDeadURLs() } }
     }
 
     /// Removes what the module's ended session offered; what rows declare remains declared.
@@ -136,7 +146,11 @@ extension BusCore {
         for url in module.session.takeURLs() { remove(url) }
     }
 
+    /// Removes what a session offered, unless another replica of its row still offers it.
     func remove(_ interface: InterfaceRecord) {
+        if interface.owner.replicas != nil, interface.owner.members.contains(where: { $0.session.has(interface) }) {
+            return
+        }
         interface.isLive = false
         if interface.isDeclared {
             // The row still provides it; only what the session said is gone.
@@ -149,6 +163,7 @@ extension BusCore {
     }
 
     func remove(_ url: URLTarget) {
+        if url.owner.replicas != nil, url.owner.members.contains(where: { $0.session.has(url) }) { return }
         routes.urls.remove(url.pattern, host: url.host)
         // The row's mapping is in force again.
         guard let declared = url.declared else { return }

@@ -29,6 +29,7 @@ extension Launcher {
 
     func busWent(_ reason: String) {
         waiters = Waiters()
+        replicaOrders = ReplicaOrders()
         logs.dropAll()
         for supervisor in supervisors { supervisor.busWent() }
         if app.isRunning { console.say("no connection to the broker: \(reason)") }

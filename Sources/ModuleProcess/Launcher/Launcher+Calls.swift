@@ -10,6 +10,7 @@ extension Launcher {
         switch action {
         case "start", "stop", "restart", "lend", "why": module(action, call)
         case "hung" where call.from == "bus": module(action, call)
+        case "scale": scale(call)
         case "logs": logs(call)
         case "reload": reload(call)
         case "down":
@@ -17,7 +18,7 @@ extension Launcher {
             link.client.flush()
             end(Ending(code: 0, message: "launcher/down by \(call.from)"))
         default:
-            let known = ["start", "stop", "restart", "lend", "why", "logs", "reload", "down"]
+            let known = ["start", "stop", "restart", "scale", "lend", "why", "logs", "reload", "down"]
             let message = "launcher has no action \(action)\(suggestion(action, known)); its actions are \(list(known))"
             link.client.fail(call.id, BusError(.unknownAction, message))
         }
@@ -29,6 +30,8 @@ extension Launcher {
                 "launcher/\(action) expects {\"module\": NAME}; found \(call.body.isEmpty ? "nothing" : "something else")"
             return link.client.fail(call.id, BusError(.badParams, message))
         }
+        let replicas = replicas(of: name)
+        guard replicas.isEmpty else { return order(action, replicas, of: name, call, reason(json, call)) }
         guard let supervisor = supervisor(name), !supervisor.isRemoved else {
             return link.client.fail(call.id, unknown(name))
         }
@@ -41,26 +44,43 @@ extension Launcher {
             return link.client.fail(
                 call.id, BusError(.overloaded, "the launcher has \(Waiters.most) requests open already"))
         }
-        let isBus = call.from == "bus"
-        let reason =
-            json["reason"]?.string ?? (isBus ? "the bus wants it" : "by \(call.from.isEmpty ? "operator" : call.from)")
         if action == "lend" { return lend(supervisor, json, call) }
+        perform(action, supervisor, reason(json, call), isBus: call.from == "bus", for: .call(call.id))
+    }
+
+    private func reason(_ json: JSON, _ call: BusClient.Incoming) -> String {
+        json["reason"]?.string
+            ?? (call.from == "bus" ? "the bus wants it" : "by \(call.from.isEmpty ? "operator" : call.from)")
+    }
+
+    /// Starts, stops or restarts a module.
+    func perform(
+        _ action: String, _ supervisor: Supervisor, _ reason: String, isBus: Bool, for asker: Waiters.Waiter.Asker
+    ) {
         // A debugger may have halted the process, so an unanswered ping is no reason to restart it.
         // The bus may stop an idle one, however, because it has done its tearDown.
         if action == "restart" || (action == "stop" && !isBus), let loan = supervisor.loan {
-            return link.client.fail(
-                call.id,
-                BusError(
-                    .unavailable,
-                    "process \(loan.pid) is run by hand as \(name): end it, and the launcher starts what ran before")
-            )
+            let message =
+                "process \(loan.pid) is run by hand as \(supervisor.name): end it, and the launcher starts what ran "
+                + "before"
+            return answer(asker, BusError(.unavailable, message))
         }
         switch action {
-        case "start": start(supervisor, reason, isBus, call.id)
+        case "start": start(supervisor, reason, isBus, asker)
         case "stop":
             // The broker has already retired an idle module when it asks to stop it.
-            stop(supervisor, reason, asksForTearDown: !isBus, call.id)
-        default: restart(supervisor, reason, isBus, call.id)
+            stop(supervisor, reason, asksForTearDown: !isBus, asker)
+        default: restart(supervisor, reason, isBus, asker)
+        }
+    }
+
+    /// Answers whoever asked for a module's state.
+    /// - Parameter error: Nil if the module has reached it.
+    func answer(_ asker: Waiters.Waiter.Asker, _ error: BusError?) {
+        switch asker {
+        case .call(let id):
+            if let error { link.client.fail(id, error) } else { link.client.reply(id) }
+        case .order(let number): partEnded(of: number, error)
         }
     }
 
@@ -75,23 +95,29 @@ extension Launcher {
             of: supervisor.name, "hangs: \(reason); it isn't restarted (ping.restart: false)")
     }
 
-    private func start(_ supervisor: Supervisor, _ reason: String, _ isBus: Bool, _ id: UInt64) {
-        if supervisor.machine.isReady { return link.client.reply(id) }
-        waiters.add(id, until: .ready, of: supervisor.name, isBus: isBus)
+    private func start(
+        _ supervisor: Supervisor, _ reason: String, _ isBus: Bool, _ asker: Waiters.Waiter.Asker
+    ) {
+        if supervisor.machine.isReady { return answer(asker, nil) }
+        waiters.add(asker, until: .ready, of: supervisor.name, isBus: isBus)
         supervisor.start(reason: reason, byHand: !isBus)
     }
 
-    private func stop(_ supervisor: Supervisor, _ reason: String, asksForTearDown: Bool, _ id: UInt64) {
+    private func stop(
+        _ supervisor: Supervisor, _ reason: String, asksForTearDown: Bool, _ asker: Waiters.Waiter.Asker
+    ) {
         if supervisor.machine.isAtRest {
-            link.client.reply(id)
+            answer(asker, nil)
         } else {
-            waiters.add(id, until: .stopped, of: supervisor.name)
+            waiters.add(asker, until: .stopped, of: supervisor.name)
         }
         supervisor.stop(reason: reason, asksForTearDown: asksForTearDown)
     }
 
-    private func restart(_ supervisor: Supervisor, _ reason: String, _ isBus: Bool, _ id: UInt64) {
-        waiters.add(id, until: .ready, of: supervisor.name, isBus: isBus)
+    private func restart(
+        _ supervisor: Supervisor, _ reason: String, _ isBus: Bool, _ asker: Waiters.Waiter.Asker
+    ) {
+        waiters.add(asker, until: .ready, of: supervisor.name, isBus: isBus)
         if isBus { supervisor.restartHung(reason: reason) } else { supervisor.restart(reason: reason) }
     }
 
@@ -117,8 +143,12 @@ extension Launcher {
 
     func logs(_ call: BusClient.Incoming) {
         do throws(BusError) {
-            let request = try LogRequest(call.body)
-            for module in (request.modules ?? []).sorted() where supervisor(module) == nil { throw unknown(module) }
+            var request = try LogRequest(call.body)
+            request.modules = request.modules.map { modules in
+                Set(modules.flatMap { name in [name] + replicas(of: name).map(\.name) })
+            }
+            for module in (request.modules ?? []).sorted()
+            where supervisor(module) == nil && replicas(of: module).isEmpty { throw unknown(module) }
             try logs.open(call.id, credit: call.credit, request)
             sendLines()
         } catch {

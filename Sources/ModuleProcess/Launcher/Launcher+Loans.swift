@@ -18,7 +18,7 @@ extension Launcher {
             }
             if params["needsProgram"]?.bool == true { try checkProgram(of: supervisor) }
             // The process may be attached at once, which answers the call.
-            waiters.add(call.id, until: .lent, of: supervisor.name)
+            waiters.add(.call(call.id), until: .lent, of: supervisor.name)
             do throws(SystemError) { try supervisor.lend(to: process) } catch {
                 waiters.drop(call.id)
                 throw BusError(.unavailable, "process \(process.pid) can't be watched: \(error)")
@@ -81,7 +81,9 @@ extension Launcher {
         if let spans = surroundings.spans { members.append(.init("spans", .string(spans))) }
         if let user = supervisor.row.user { members.append(.init("user", .integer(Int64(user)))) }
         let body = JSON.object(members).encoded()
-        for waiter in waiters.lent(supervisor.name) { link.client.reply(waiter.id, body) }
+        for waiter in waiters.lent(supervisor.name) {
+            if case .call(let id) = waiter.asker { link.client.reply(id, body) }
+        }
     }
 
     /// Fails the calls that still wait for a loan, because the module was stopped first.
@@ -89,7 +91,7 @@ extension Launcher {
         guard case .stopping(let stopping) = supervisor.machine.state else { return }
         let error = BusError(
             .unavailable, "process \(loan.pid) could not take the place of \(supervisor.name): \(stopping.reason)")
-        for waiter in waiters.lent(supervisor.name) { link.client.fail(waiter.id, error) }
+        for waiter in waiters.lent(supervisor.name) { answer(waiter.asker, error) }
     }
 
     func takeBack(_ supervisor: Supervisor) {

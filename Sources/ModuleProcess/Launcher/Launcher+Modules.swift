@@ -54,12 +54,12 @@ extension Launcher {
 
     func becameReady(_ supervisor: Supervisor, milliseconds: UInt64) {
         console.say(of: supervisor.name, "ready after \(seconds(milliseconds)), process \(supervisor.machine.pid ?? 0)")
-        for waiter in waiters.ready(supervisor.name) { link.client.reply(waiter.id) }
+        for waiter in waiters.ready(supervisor.name) { answer(waiter.asker, nil) }
         sayWhenAllReady()
     }
 
     func stopped(_ supervisor: Supervisor) {
-        for waiter in waiters.stopped(supervisor.name) { link.client.reply(waiter.id) }
+        for waiter in waiters.stopped(supervisor.name) { answer(waiter.asker, nil) }
     }
 
     func settled(_ supervisor: Supervisor, _ settled: ModuleMachine.Settled) {
@@ -73,7 +73,7 @@ extension Launcher {
         }
         stopped(supervisor)
         for waiter in waiters.settled(supervisor.name) {
-            link.client.fail(waiter.id, Self.error(of: supervisor.name, settled, isForBus: waiter.isBus))
+            answer(waiter.asker, Self.error(of: supervisor.name, settled, isForBus: waiter.isBus))
         }
         proceed(order.passed(supervisor.name, at: loop.now))
         sayWhenAllReady()
@@ -95,7 +95,7 @@ extension Launcher {
         console.say(of: supervisor.name, "not replaced: \(why); process \(supervisor.machine.pid ?? 0) continues")
         let error = BusError(
             .unavailable, "\(supervisor.name) was not replaced: \(why); its process continues")
-        for waiter in waiters.ready(supervisor.name) { link.client.fail(waiter.id, error) }
+        for waiter in waiters.ready(supervisor.name) { answer(waiter.asker, error) }
     }
 
     /// Returns the error for a call that waited for the module.

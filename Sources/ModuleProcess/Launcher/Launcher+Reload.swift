@@ -11,15 +11,19 @@ extension Launcher {
             nextReload = call
             return
         }
-        switch readAgain() {
+        // A change of the number of replicas alone leaves the file as it is.
+        let keeps = (try? JSON(parsing: call.body))?["keep"]?.bool == true
+        switch keeps ? .success(written) : readAgain() {
         case .failure(let error): link.client.fail(call.id, error)
-        case .success(let manifest):
-            let old = settings.manifest
+        case .success(let read):
+            let old = (manifest: settings.manifest, written: written)
+            written = read
+            let manifest = read.inForce(replicaCounts)
             let change = apply(manifest)
             link.client.reply(call.id, manifest.table.json().encoded())
             // Until the broker has answered, the change starts and stops no process.
             awaitsVerdict = true
-            link.call("reloaded") { [weak self] in self?.judged($0, change, old) }
+            link.call("reloaded") { [weak self] in self?.judged($0, change, old.manifest, old.written) }
         }
     }
 
@@ -27,13 +31,14 @@ extension Launcher {
     /// one that has ended starts again with the new table.
     private static let refusals: Set<ErrorCode> = [.incompatible, .badParams, .tooLarge]
 
-    private func judged(_ answer: BusClient.Answer, _ change: Change, _ old: Manifest) {
+    private func judged(_ answer: BusClient.Answer, _ change: Change, _ old: Manifest, _ writtenBefore: Manifest) {
         awaitsVerdict = false
         let waiting = nextReload
         nextReload = nil
         guard app.isRunning else { return }
         let code: ErrorCode? = if case .failure(let error) = answer { error.code } else { nil }
         if let code, Self.refusals.contains(code) {
+            written = writtenBefore
             for new in apply(old).went { dismiss(new) }
         } else {
             begin(change)

@@ -75,7 +75,14 @@ public final class Launcher {
 
     let loop: Loop
     let console: Console
+    /// What runs. Its manifest has a row for each replica.
     var settings: Settings
+    /// The manifest as it was last read.
+    var written: Manifest
+    /// How many replicas of each row `launcher/scale` has asked for.
+    var replicaCounts: [String: Int] = [:]
+    /// The orders for several replicas that are under way.
+    var replicaOrders = ReplicaOrders()
     var surroundings: Surroundings
     let link: BusLink
     /// The process-wide setup; nil unless the process belongs to the launcher alone.
@@ -106,6 +113,9 @@ public final class Launcher {
     public init(_ loop: Loop, _ settings: Settings, console: Console) throws(SystemError) {
         self.loop = loop
         self.console = console
+        written = settings.manifest
+        var settings = settings
+        settings.manifest = written.inForce()
         self.settings = settings
         let table = settings.manifest.table
         surroundings = Surroundings(
@@ -135,6 +145,7 @@ public final class Launcher {
         link.client.onCall = { [unowned self] in self.answer($0) }
         link.client.onCancel = { [unowned self] id in
             self.waiters.drop(id)
+            self.replicaOrders.drop(id)
             self.logs.drop(id)
         }
         link.client.onCredit = { [unowned self] in self.readerGot($1, for: $0) }

@@ -5,7 +5,14 @@ struct Waiters {
     static let most = 1_024
 
     struct Waiter {
-        var id: UInt64
+        /// What is answered when the module has reached the state.
+        enum Asker: Equatable {
+            case call(UInt64)
+            /// An order for a row's replicas, by its number.
+            case order(Int)
+        }
+
+        var asker: Asker
         /// Whether the broker asked, on behalf of a waiting request, and not an operator.
         var isBus: Bool
     }
@@ -14,12 +21,12 @@ struct Waiters {
 
     var hasRoom: Bool { open.count < Self.most }
 
-    mutating func add(_ id: UInt64, until wanted: Wanted, of module: String, isBus: Bool = false) {
-        open.append((Waiter(id: id, isBus: isBus), wanted, module))
+    mutating func add(_ asker: Waiter.Asker, until wanted: Wanted, of module: String, isBus: Bool = false) {
+        open.append((Waiter(asker: asker, isBus: isBus), wanted, module))
     }
 
     /// Drops a call whose caller gave up.
-    mutating func drop(_ id: UInt64) { open.removeAll { $0.waiter.id == id } }
+    mutating func drop(_ id: UInt64) { open.removeAll { $0.waiter.asker == .call(id) } }
 
     /// Takes the calls that waited for the module to be ready.
     mutating func ready(_ module: String) -> [Waiter] { take { $0.module == module && $0.wanted == .ready } }

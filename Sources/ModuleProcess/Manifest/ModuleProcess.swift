@@ -27,6 +27,8 @@ public struct ModuleProcess: Sendable, Equatable {
     /// The milliseconds without a request after which an on-demand module stops; nil for never.
     public var idle: UInt64?
     public var limits = Limits()
+    /// How many replicas of the module may run; nil for a row without replicas.
+    public var replicas: ClosedRange<Int>?
 
     /// Creates a row with defaults for everything but its name and folder.
     public init(name: String, folder: String) {

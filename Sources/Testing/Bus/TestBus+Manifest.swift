@@ -67,7 +67,7 @@ extension AppTable {
     public static func manifest(_ path: String = "strata.yaml", file: StaticString = #filePath) throws -> AppTable {
         var table: AppTable
         do throws(ManifestErrors) {
-            table = try Manifest.load(path: place(of: path, near: file), environment: [:]).table
+            table = try Manifest.load(path: place(of: path, near: file), environment: [:]).inForce().table
         } catch {
             throw TestFailure("\(error)")
         }

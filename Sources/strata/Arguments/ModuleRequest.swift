@@ -20,11 +20,15 @@ struct ModuleRequest: ParsableArguments {
     /// - Parameters:
     ///   - action: the launcher's action.
     ///   - module: the name of the module.
+    ///   - members: further members of the request's body.
     ///   - doing: the word that is shown while the action takes long.
     ///   - done: the word that is shown at the end.
-    func run(_ action: String, _ module: String, doing: String, done: String) throws(Failure) {
+    func run(
+        _ action: String, _ module: String, _ members: [JSON.Member] = [], doing: String, done: String
+    ) throws(Failure) {
         let request = Request(
-            to: "launcher/\(action)", ["module": .string(module)], deadline: timeout?.value ?? Self.patience)
+            to: "launcher/\(action)", .object([.init("module", .string(module))] + members),
+            deadline: timeout?.value ?? Self.patience)
         let connection = try bus.connect()
         let body: [UInt8]
         do throws(Failure) { body = try connection.send(request, "\(doing) \(module)") } catch {

@@ -37,6 +37,12 @@ struct CallCommand: ParsableCommand {
     @Flag(help: "Sends the params without checking them.")
     var unchecked = false
 
+    @Option(
+        help: ArgumentHelp(
+            "With replicas: calls with the same key go to the same one. Interface~2/action names one.",
+            valueName: "key"))
+    var key: String?
+
     @OptionGroup var timeout: TimeoutOption
     @OptionGroup var trace: TraceOption
     @OptionGroup var output: OutputOption
@@ -54,6 +60,7 @@ struct CallCommand: ParsableCommand {
         }
         var request = Request(to: destination, body: try Params.read(params))
         request.limit(timeout)
+        if let key { request.members.append(("key", key)) }
         trace.begin(&request)
         let connection = try bus.connect()
         if !unchecked { try ParamsCheck(destination, connection)?.check(request.body) }

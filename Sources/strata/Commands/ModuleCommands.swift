@@ -11,7 +11,8 @@ struct Restart: ParsableCommand {
               strata restart Catalog
               strata restart --broker
 
-            Requests to the module wait until it is ready again, and so does the command. \
+            Requests to the module wait until it is ready again, and so does the command. Replicas are \
+            restarted one after another, so that the others serve meanwhile. \
             The broker executes its program anew in the same process: connections stay open, \
             and open requests continue. If it can't, it continues as it was, and says why.
             """)

@@ -35,7 +35,8 @@ struct RootCommand: ParsableCommand {
                     Why.self,
                     Graph.self, Reload.self, Down.self,
                 ]),
-            CommandGroup(name: "Module", subcommands: [Start.self, Stop.self, Restart.self, RunModule.self]),
+            CommandGroup(
+                name: "Module", subcommands: [Start.self, Stop.self, Restart.self, Scale.self, RunModule.self]),
             CommandGroup(
                 name: "Status",
                 subcommands: [

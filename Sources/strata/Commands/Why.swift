@@ -119,7 +119,7 @@ struct Why: ParsableCommand {
 
     private func known(_ name: String, _ app: DescribedApp) throws(Failure) {
         let names = app.manifest.table.modules.map(\.name)
-        guard !names.contains(name) else { return }
+        guard !names.contains(ReplicaName.row(of: name)) else { return }
         throw Failure(
             .usage,
             "no row of \(manifest) names \(name)\(InterfaceActions.hint(nearestNames(to: name, in: names)))")

@@ -78,7 +78,7 @@ enum ContractSource {
     /// Returns the contract of the interface that a call's destination names, and the action's name.
     static func contract(ofAction destination: String, _ connection: CommandClient) -> (Contract, String)? {
         guard let slash = destination.firstIndex(of: "/") else { return nil }
-        let interface = Name.withoutRouterSuffix(String(destination[..<slash].prefix { $0 != "#" }))
+        let interface = Name.withoutRouterSuffix(String(destination[..<slash].prefix { $0 != "#" && $0 != "~" }))
         guard mayHaveContract(interface, connection), let rows = try? connection.interfaces(patience: patience),
             let row = rows.first(where: { $0.name == interface }), let contract = contract(of: row, connection)
         else { return nil }

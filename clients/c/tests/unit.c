@@ -395,23 +395,29 @@ static void own(void) {
   check(!next() && parts_seen == 1 && strcmp(seen, "cancelled maybe null") == 0);
   give("{\"kind\":\"call\",\"id\":7,\"to\":\"T/keep\"}", "");
   step();
-  m = (strata_message){.to = "M", .name = "n", .object = "o", .body = "1", .parent = kept, .answered = answered};
+  m = (strata_message){.to = "M", .name = "n", .object = "o", .body = "1", .parent = kept, .answered = answered, .key = "k"};
   check(strata_send(bus, STRATA_REPORT, &m, NULL) == STRATA_OK);
-  check(is("{\"kind\":\"report\",\"id\":3,\"to\":\"M\",\"name\":\"n\",\"object\":\"o\",\"parent\":7}", "1"));
+  check(is("{\"kind\":\"report\",\"id\":3,\"to\":\"M\",\"name\":\"n\",\"object\":\"o\",\"parent\":7,\"key\":\"k\"}", "1"));
   give("{\"kind\":\"reply\",\"id\":3}", "{\"a\":0,\"a\":0}");
   step();
   check(strcmp(seen, "bad-params yes null") == 0);
-  m = (strata_message){.name = "n", .body = "2"};
+  m = (strata_message){.name = "n", .body = "2", .key = "not of a broadcast"};
   check(strata_send(bus, STRATA_BROADCAST, &m, NULL) == STRATA_OK && is("{\"kind\":\"broadcast\",\"name\":\"n\"}", "2"));
   m.retain = true;
   check(strata_send(bus, STRATA_BROADCAST, &m, NULL) == STRATA_OK && is("{\"kind\":\"broadcast\",\"name\":\"n\",\"retain\":true}", "2"));
 
   m = (strata_message){.to = "B/b", .meta = "{\"a\":1,\"a\":1}"};
   check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_INVALID);
+  char long_key[66];
+  memset(long_key, 'k', 65), long_key[65] = 0;
+  m = (strata_message){.to = "B/b", .key = long_key};
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_INVALID);
+  m.key = "";
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_INVALID);
 
   /* An observation that ends before it has begun. */
-  strata_observation late = {.name = "late", .object = "o", .handler = echo};
-  check(strata_observe(bus, &late) == STRATA_OK && is("{\"kind\":\"call\",\"id\":4,\"to\":\"bus/observe\"}", "{\"name\":\"late\",\"object\":\"o\"}"));
+  strata_observation late = {.name = "late", .object = "o", .handler = echo, .share = true};
+  check(strata_observe(bus, &late) == STRATA_OK && is("{\"kind\":\"call\",\"id\":4,\"to\":\"bus/observe\"}", "{\"name\":\"late\",\"object\":\"o\",\"share\":true}"));
   strata_unobserve(bus, "late");
   give("{\"kind\":\"reply\",\"id\":4}", "{\"subscription\":77}");
   check(is("{\"kind\":\"call\",\"id\":5,\"to\":\"bus/unobserve\"}", "{\"subscription\":77}"));

@@ -8,7 +8,7 @@ import socket
 import struct
 from typing import Any, TypeVar, overload
 
-from .checks import checked_meta, checked_name, encode_params, milliseconds
+from .checks import checked_meta, checked_name, encode_params, keyed, milliseconds
 from .codec import decode_answer
 from .connection import Connection
 from .errors import BusError, outcome
@@ -52,6 +52,7 @@ class Bus:
         meta: dict[str, Any] | None = None,
         trace: str | None = None,
         skip_auth: bool = False,
+        key: str | None = None,
     ) -> ReplyT: ...
 
     @overload
@@ -65,6 +66,7 @@ class Bus:
         meta: dict[str, Any] | None = None,
         trace: str | None = None,
         skip_auth: bool = False,
+        key: str | None = None,
     ) -> Any: ...
 
     async def call(
@@ -77,6 +79,7 @@ class Bus:
         meta: dict[str, Any] | None = None,
         trace: str | None = None,
         skip_auth: bool = False,
+        key: str | None = None,
     ) -> Any:
         """Calls `Interface/action`, and returns the final reply's value.
 
@@ -90,8 +93,9 @@ class Bus:
             meta: an object that is sent along, at most 4 KiB.
             trace: a traceparent.
             skip_auth: whether the authorizer isn't asked, for which the row must be trusted.
+            key: with replicas of the callee, calls with the same key go to the same one; 1 to 64 bytes.
         """
-        header: dict[str, Any] = {"kind": "call", "id": 0, "to": to}
+        header: dict[str, Any] = {"kind": "call", "id": 0, "to": to} | keyed(key)
         if skip_auth:
             header["auth"] = "skip"
         value = await self._ask(header, params, deadline, meta, trace)
@@ -102,10 +106,16 @@ class Bus:
         return decoded_reply(to, reply, value)
 
     async def open(
-        self, url: str, *, deadline: float | None = None, meta: dict[str, Any] | None = None, trace: str | None = None
+        self,
+        url: str,
+        *,
+        deadline: float | None = None,
+        meta: dict[str, Any] | None = None,
+        trace: str | None = None,
+        key: str | None = None,
     ) -> Any:
         """Opens a URL, and returns the value that the action behind it answers."""
-        return await self._ask({"kind": "open", "id": 0, "url": url}, None, deadline, meta, trace)
+        return await self._ask({"kind": "open", "id": 0, "url": url} | keyed(key), None, deadline, meta, trace)
 
     async def can_open(self, url: str) -> bool:
         """Returns whether a module that takes the URL runs or can be started."""
@@ -123,6 +133,7 @@ class Bus:
         meta: dict[str, Any] | None = None,
         trace: str | None = None,
         skip_auth: bool = False,
+        key: str | None = None,
     ) -> TypedStream[ReplyT]: ...
 
     @overload
@@ -137,6 +148,7 @@ class Bus:
         meta: dict[str, Any] | None = None,
         trace: str | None = None,
         skip_auth: bool = False,
+        key: str | None = None,
     ) -> Stream: ...
 
     @overload
@@ -151,6 +163,7 @@ class Bus:
         meta: dict[str, Any] | None = None,
         trace: str | None = None,
         skip_auth: bool = False,
+        key: str | None = None,
     ) -> TypedStream[Any]: ...
 
     def stream(
@@ -164,6 +177,7 @@ class Bus:
         meta: dict[str, Any] | None = None,
         trace: str | None = None,
         skip_auth: bool = False,
+        key: str | None = None,
     ) -> Stream:
         """Calls an action that answers with a stream: `async for part in bus.stream(…)`.
 
@@ -172,7 +186,7 @@ class Bus:
             deadline: seconds for each step.
             credit: how many partial replies are read ahead.
         """
-        header: dict[str, Any] = {"kind": "call", "id": 0, "to": to, "credit": credit}
+        header: dict[str, Any] = {"kind": "call", "id": 0, "to": to, "credit": credit} | keyed(key)
         if skip_auth:
             header["auth"] = "skip"
         begin = functools.partial(self._begin, header, params, deadline, meta, trace)
@@ -207,6 +221,7 @@ class Bus:
         meta: dict[str, Any] | None = None,
         trace: str | None = None,
         skip_auth: bool = False,
+        key: str | None = None,
     ) -> Follow[ReplyT]: ...
 
     @overload
@@ -221,6 +236,7 @@ class Bus:
         meta: dict[str, Any] | None = None,
         trace: str | None = None,
         skip_auth: bool = False,
+        key: str | None = None,
     ) -> Follow[Any]: ...
 
     def follow(
@@ -234,6 +250,7 @@ class Bus:
         meta: dict[str, Any] | None = None,
         trace: str | None = None,
         skip_auth: bool = False,
+        key: str | None = None,
     ) -> Follow[Any]:
         """Reads a stream, and begins it anew when it ends with what passes: see `Follow`.
 
@@ -250,7 +267,7 @@ class Bus:
         def begin() -> Stream:
             stream: Stream = Bus.stream(
                 self, to, params, element=element, deadline=deadline, credit=credit, meta=meta, trace=trace,
-                skip_auth=skip_auth,
+                skip_auth=skip_auth, key=key,
             )  # fmt: skip
             return stream
 
@@ -267,12 +284,14 @@ class Bus:
         deadline: float | None = None,
         meta: dict[str, Any] | None = None,
         trace: str | None = None,
+        key: str | None = None,
     ) -> int:
         """Notifies one module of the same or an earlier level, and waits for its observers.
 
+        With a `key`, reports to a row with replicas go to the same one of them.
         Returns the number of observers. Raises the error of the first one that failed.
         """
-        header: dict[str, Any] = {"kind": "report", "id": 0, "to": to, "name": checked_name(name)}
+        header: dict[str, Any] = {"kind": "report", "id": 0, "to": to, "name": checked_name(name)} | keyed(key)
         if object is not None:
             header["object"] = object
         content = self._content("reports", name, params)

@@ -10,7 +10,7 @@ from typing import Any
 
 from .codec import encode, encoder
 from .errors import BusError
-from .limits import MOST_DEADLINE, MOST_DEPTH, MOST_INTEGER, MOST_META, MOST_NAME, MOST_PATH
+from .limits import MOST_DEADLINE, MOST_DEPTH, MOST_INTEGER, MOST_KEY, MOST_META, MOST_NAME, MOST_PATH
 
 
 def interface_name(name: str) -> str:
@@ -31,6 +31,15 @@ def split_action(to: str) -> tuple[str, str]:
     if not slash or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9._-]{0,63}", action):
         raise ValueError(f"{to!r} names no action: say Interface/action")
     return interface_name(interface), action
+
+
+def keyed(key: str | None) -> dict[str, Any]:
+    """Returns the member `key` of a header, if there is a key. Raises BusError if its length isn't allowed."""
+    if key is None:
+        return {}
+    if not 1 <= len(key.encode(errors="replace")) <= MOST_KEY:
+        raise BusError("bad-params", f"a key has 1 to {MOST_KEY} bytes, this one {len(key.encode())}", ran="no")
+    return {"key": key}
 
 
 def checked_name(name: str) -> str:

@@ -53,6 +53,8 @@ MOST_DEPTH = 32
 """The levels to which a header may be nested."""
 MOST_INTEGER = (1 << 53) - 1
 """The largest integer in a header."""
+MOST_KEY = 64
+"""The bytes of the key that chooses a replica."""
 MOST_NAME = 256
 """The bytes of a notification's or an event's name."""
 DEADLINE = 30.0

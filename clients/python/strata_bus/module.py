@@ -89,7 +89,7 @@ class Module(Declarations, Bus):
     # -- notifications
 
     def observe(
-        self, name: str, *, object: str | None = None, keep: str = "all"
+        self, name: str, *, object: str | None = None, keep: str = "all", share: bool = False
     ) -> Callable[[NoticeHandlerT], NoticeHandlerT]:
         """Decorates an observer of broadcasts and reports of that name.
 
@@ -100,21 +100,22 @@ class Module(Declarations, Bus):
         `async def changed(content: Changed, notice: Notice)`, where `notice` may be left out.
 
         With `keep="latest"` one handler runs at a time, and one notice waits: the newest. Its
-        `missed` is the number of notices that it replaced.
+        `missed` is the number of notices that it replaced. With `share`, one replica of the module's
+        row gets each broadcast; without replicas it means nothing.
         """
         check_observation(name, keep)
 
         def register(handler: NoticeHandlerT) -> NoticeHandlerT:
-            self._observers.add(Observer(name, object, keep, handler))
+            self._observers.add(Observer(name, object, keep, handler, share))
             return handler
 
         return register
 
     async def observe_now(
-        self, name: str, handler: NoticeHandlerT, *, object: str | None = None, keep: str = "all"
+        self, name: str, handler: NoticeHandlerT, *, object: str | None = None, keep: str = "all", share: bool = False
     ) -> Observation:
         """Observes from now on, until `end`; also after a lost connection."""
-        return await self._observers.begin(Observer(name, object, keep, handler))
+        return await self._observers.begin(Observer(name, object, keep, handler, share))
 
     def broadcast(
         self,

@@ -21,12 +21,15 @@ from .telemetry import Telemetry
 class Observer:
     """A handler of notices, what it observes, and what waits for it if it keeps `latest`."""
 
-    def __init__(self, name: str, object: str | None, keep: str, handler: Callable[..., Any]) -> None:
+    def __init__(
+        self, name: str, object: str | None, keep: str, handler: Callable[..., Any], share: bool = False
+    ) -> None:
         check_observation(name, keep)
         self.ended = False
         self.name = name
         self.object = object
         self.keep = keep
+        self.share = share
         self.function = handler
         self.typed = typed_handler(f"the observer of {name}", handler, Notice)
         """The handler's typed form; None if it takes a `Notice`."""
@@ -43,6 +46,8 @@ class Observer:
             described["object"] = self.object
         if self.keep != "all":
             described["keep"] = self.keep
+        if self.share:
+            described["share"] = True
         return described
 
 

@@ -384,6 +384,23 @@ class CallBoundTests(BusCase):
         await within(asyncio.gather(*calls))
         await within(high.call("Low/wait"))
 
+    async def test_requests_carry_their_key_and_one_of_a_wrong_length_is_not_sent(self) -> None:
+        low = strata_bus.Module("Low")
+        low.action("Low/echo")(lambda call: call.params)
+        low.observe("note")(lambda notice: None)
+        await self.start(low)
+        high = await self.start(strata_bus.Module("High"))
+        sent: list[Any] = []
+        connection = high._present()
+        with mock.patch.object(connection, "send", side_effect=lambda frame, send=connection.send: (
+            sent.append(bytes(frame)), send(frame)
+        )):  # fmt: skip
+            self.assertEqual(await high.call("Low/echo", 1, key="k"), 1)
+            self.assertEqual(await high.report("note", to="Low", key="\u00e9" * 32), 1)
+            for key in ("", "k" * 65):
+                await self.assertRefused(high.call("Low/echo", key=key), "bad-params", "no")
+        self.assertEqual([b'"key":"' in frame for frame in sent], [True, True])
+
     async def test_handlers_have_a_bound(self) -> None:
         low = strata_bus.Module("Low")
         go = asyncio.Event()

@@ -265,7 +265,7 @@ class ModuleTests(BusCase):
         module.instances("Cart", print).action("add", auth=True)(lambda cart, call: None)
         module.url("shop", "/list", to="Shop/list")
         module.observe("a")(print)
-        module.observe("b", object="1", keep="latest")(print)
+        module.observe("b", object="1", keep="latest", share=True)(print)
         module.event("app.reload")(print)
         module.requires("Bank")
         module.broadcasts("shop.sold")
@@ -278,7 +278,7 @@ class ModuleTests(BusCase):
                 "Cart": {"instances": "multiple", "actions": {"add": {"auth": True}}},
             },
             "urls": [{"host": "shop", "path": "/list", "to": "Shop/list"}],
-            "observes": [{"name": "a"}, {"name": "b", "object": "1", "keep": "latest"}],
+            "observes": [{"name": "a"}, {"name": "b", "object": "1", "keep": "latest", "share": True}],
             "broadcasts": ["shop.sold"], "reports": {"Log": ["line"]}, "events": ["app.reload"], "requires": ["Bank"],
         })  # fmt: skip
 

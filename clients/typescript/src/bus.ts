@@ -1,4 +1,4 @@
-import { checkedCredit, checkedMeta, checkedName, checkedObject, checkedText, refusal, writtenParams } from "./checks.js";
+import { checkedCredit, checkedKey, checkedMeta, checkedName, checkedObject, checkedText, refusal, writtenParams } from "./checks.js";
 import type { Answers, Connection } from "./connection.js";
 import { BusError } from "./errors.js";
 import type { Header } from "./header.js";
@@ -63,6 +63,7 @@ export abstract class Bus {
     async report(name: string, params: unknown, options: ReportOptions): Promise<number> {
         const header: Header = { kind: "report", to: checkedText(options.to, "a module's name"), name: checkedName(name) };
         if (options.object !== undefined) header.object = checkedObject(options.object);
+        if (options.key !== undefined) header.key = checkedKey(options.key);
         return (await this.ask<{ observers: number }>(header, params, options, name, true)).observers;
     }
 
@@ -188,6 +189,7 @@ function callHeader(to: string, options: CallOptions): Header {
     const header: Header = { kind: "call", to: checkedText(to, "the action") };
     if (options.skipAuth) header.auth = "skip";
     if (options.node !== undefined) header.node = checkedText(options.node, "a node");
+    if (options.key !== undefined) header.key = checkedKey(options.key);
     return header;
 }
 

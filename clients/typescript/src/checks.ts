@@ -1,6 +1,6 @@
 import { BusError } from "./errors.js";
 import { scan, writeBody } from "./json.js";
-import { META, META_DEPTH, MOST_DEADLINE, NAME, OBJECT } from "./limits.js";
+import { KEY, META, META_DEPTH, MOST_DEADLINE, NAME, OBJECT } from "./limits.js";
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
@@ -21,6 +21,13 @@ export function checkedName(name: string): string {
     const size = Buffer.byteLength(checkedText(name, "a name"));
     if (size < 1 || size > NAME) throw refusal("bad-params", `a name has 1 to ${NAME} bytes, not ${size}`);
     return name;
+}
+
+/** Returns the key that chooses a replica. @internal */
+export function checkedKey(key: string): string {
+    const size = Buffer.byteLength(checkedText(key, "a key"));
+    if (size < 1 || size > KEY) throw refusal("bad-params", `a key has 1 to ${KEY} bytes, not ${size}`);
+    return key;
 }
 
 /** Returns what a notification is about. @internal */

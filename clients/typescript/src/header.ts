@@ -16,6 +16,7 @@ export interface Header {
     missed?: number;
     retain?: boolean;
     retained?: boolean;
+    key?: string;
     url?: string;
     depth?: number;
     deadline?: number;
@@ -37,7 +38,7 @@ type Rule = "string" | "id" | "count" | "integer" | "boolean" | "object";
 const RULES = new Map<string, Rule>([
     ["kind", "string"], ["id", "id"], ["to", "string"], ["from", "string"], ["level", "string"], ["name", "string"],
     ["object", "string"], ["via", "string"], ["subscription", "integer"], ["missed", "integer"], ["url", "string"],
-    ["retain", "boolean"], ["retained", "boolean"],
+    ["retain", "boolean"], ["retained", "boolean"], ["key", "string"],
     ["depth", "id"], ["deadline", "integer"], ["parent", "integer"], ["more", "boolean"], ["credit", "count"],
     ["auth", "string"], ["code", "string"], ["message", "string"], ["ran", "string"], ["root", "object"],
     ["node", "string"], ["trace", "string"], ["meta", "object"],

@@ -22,6 +22,7 @@ export const VALUES = 4_096;
 export const META = 4_096;
 export const META_DEPTH = 31;
 export const NAME = 256;
+export const KEY = 64;
 export const OBJECT = 16_384;
 export const MESSAGE = 2_048;
 export const BODY_DEPTH = 1_000;

@@ -15,6 +15,8 @@ export interface ObserveOptions {
     object?: string;
     /** `all`, the default, or only the `latest` of those that wait. */
     keep?: "all" | "latest";
+    /** Whether one replica of the module's row gets each broadcast; without replicas it means nothing. */
+    share?: boolean;
 }
 
 interface Waiting {
@@ -34,9 +36,10 @@ export class Observer {
 
     /** As hello and `bus/observe` have it. */
     described(): Record<string, unknown> {
-        const { object, keep } = this.options;
+        const { object, keep, share } = this.options;
         return {
             [isPattern(this.name) ? "pattern" : "name"]: this.name, ...(object === undefined ? {} : { object }), ...(keep === "latest" ? { keep } : {}),
+            ...(share ? { share } : {}),
         };
     }
 }

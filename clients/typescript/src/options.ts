@@ -15,6 +15,8 @@ export interface CallOptions extends RequestOptions {
     skipAuth?: boolean | undefined;
     /** In an app with nodes, for an operator: the node that the request is for. */
     node?: string | undefined;
+    /** With replicas of the callee, calls with the same key go to the same one; 1 to 64 bytes. */
+    key?: string | undefined;
 }
 
 export interface StreamOptions extends CallOptions {
@@ -38,6 +40,8 @@ export interface ReportOptions extends RequestOptions {
     /** The module that the report is for. */
     to: string;
     object?: string | undefined;
+    /** With replicas, reports with the same key go to the same one; 1 to 64 bytes. */
+    key?: string | undefined;
 }
 
 export interface EmitOptions {

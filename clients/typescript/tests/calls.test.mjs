@@ -274,3 +274,22 @@ test("URLs are opened, an event is answered, and a row's context is there", asyn
 test("a failure is logged with its stack", () => {
     assert(logged.some((line) => line.startsWith("Low/error failed: RangeError: far\n    at ")), logged.join("\n"));
 });
+
+test("requests carry their key, and one of a wrong length isn't sent", async (t) => {
+    const played = await Played.start(t);
+    const shop = new Module("Shop");
+    shop.observe("work", () => {}, { share: true });
+    t.after(() => shop.close());
+    const connected = shop.connect(played.path);
+    const peer = await played.peers.next();
+    assert.deepEqual((await peer.welcome()).observes, [{ name: "work", share: true }]);
+    await within(connected);
+    const asked = [shop.call("A/b", null, { key: "k" }), shop.report("n", null, { to: "M", key: "é".repeat(32) })];
+    for (const key of ["k", "é".repeat(32)]) {
+        const { header } = await peer.next();
+        assert.equal(header.key, key);
+        peer.send({ kind: "reply", id: header.id }, "{}");
+    }
+    await within(Promise.all(asked));
+    for (const key of ["", "k".repeat(65)]) await refused(shop.call("A/b", null, { key }), "bad-params", "no");
+});

@@ -11,9 +11,11 @@ public enum BrokerFeature {
     public static let patterns = "patterns"
     /// Broadcasts may say `retain`, and modules have `bus/forget`.
     public static let retain = "retain"
+    /// Requests may have a `key`, and observations `share`, for rows with replicas.
+    public static let replicas = "replicas"
     /// Operators' requests may have `node`; only in an app with nodes.
     public static let node = "node"
 
     /// What this build can do in each app.
-    public static let all = [restURLs, contracts, settings, patterns, retain]
+    public static let all = [restURLs, contracts, settings, patterns, retain, replicas]
 }

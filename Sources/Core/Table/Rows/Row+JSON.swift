@@ -24,6 +24,7 @@ extension AppTable.Row {
         }
         if !opens.isEmpty { members.append(.init("opens", .array(opens.map { $0.json() }))) }
         if retained != .session { members.append(.init("retained", .string(retained.rawValue))) }
+        if replica != nil { members.append(.init("replica", true)) }
         if let placement = placement.json() { members.append(.init("placement", placement)) }
         return .object(members)
     }
@@ -33,7 +34,7 @@ extension AppTable.Row {
             "name", "rank", "priority", "start", "restart", "replace", "stop", "provides", "requires", "urls",
             "observes", "broadcasts", "reports", "emits", "trusted", "idle", "ping", "pingRestarts", "user",
             "backoffReset", "manages", "required", "wakes", "opens", "contracts", "settings", "secrets",
-            "placement", "retained",
+            "placement", "retained", "replica",
         ])
         self.init(name: try value.required("name").string())
         try value.read("rank", into: &rank) { (v) throws(AppTableError) in try v.rank(in: ranks) }
@@ -67,6 +68,14 @@ extension AppTable.Row {
         try value.read("retained", into: &retained) { (v) throws(AppTableError) in try v.choice() }
         try value.read("reports", into: &reports) { (v) throws(AppTableError) in
             try v.list { (reported) throws(AppTableError) in try AppTable.Reported(reported) }
+        }
+        var isReplica = false
+        try value.read("replica", into: &isReplica) { (v) throws(AppTableError) in try v.bool() }
+        if isReplica {
+            guard let replica = ReplicaName(name) else {
+                throw try value.required("name").expected("a replica's name, as in Worker~2")
+            }
+            self.replica = replica
         }
         try value.read("emits", into: &emits) { (v) throws(AppTableError) in try v.strings() }
         try value.read("manages", into: &manages) { (v) throws(AppTableError) in try v.strings() }
@@ -105,17 +114,19 @@ extension AppTable.Observed {
         var members: [JSON.Member] = [.init("name", .string(name)), .init("keep", .string(keep.rawValue))]
         if let object { members.append(.init("object", .string(object))) }
         if isPattern { members.append(.init("isPattern", true)) }
+        if share { members.append(.init("share", true)) }
         return .object(members)
     }
 
     init(_ value: TableValue) throws(AppTableError) {
-        try value.holds(["name", "object", "keep", "isPattern"])
+        try value.holds(["name", "object", "keep", "isPattern", "share"])
         self.init(name: try value.required("name").string())
         try value.read("isPattern", into: &isPattern) { (v) throws(AppTableError) in try v.bool() }
         if isPattern, let problem = NamePattern.problem(name) {
             throw AppTableError(path: value.path, message: problem)
         }
         try value.read("object", into: &object) { (v) throws(AppTableError) in try v.string() }
+        try value.read("share", into: &share) { (v) throws(AppTableError) in try v.bool() }
         try value.read("keep", into: &keep) { (v) throws(AppTableError) in try v.choice() }
     }
 }

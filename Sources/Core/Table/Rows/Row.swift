@@ -46,6 +46,9 @@ extension AppTable {
         public var settings: [JSON.Member] = []
         /// What the module gets if it declares these settings as secrets.
         public var secrets: [Secret] = []
+        /// Which replica of a row this is; nil for a row without replicas. Only a table in force has replicas: a
+        /// manifest has their row once.
+        public var replica: ReplicaName?
         /// The nodes on which the module runs.
         public var placement = Placement.here
         /// Whether the module may say `auth: skip`.
@@ -103,11 +106,16 @@ extension AppTable {
         public var isPattern: Bool
         public var object: String?
         public var keep: Keep
-        public init(name: String, isPattern: Bool = false, object: String? = nil, keep: Keep = .all) {
+        /// Whether one replica of the observer's row gets each notice, instead of all.
+        public var share: Bool
+        public init(
+            name: String, isPattern: Bool = false, object: String? = nil, keep: Keep = .all, share: Bool = false
+        ) {
             self.name = name
             self.isPattern = isPattern
             self.object = object
             self.keep = keep
+            self.share = share
         }
 
         /// Whether both get the same notices.

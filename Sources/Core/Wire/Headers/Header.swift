@@ -23,7 +23,8 @@ public struct Header: ~Copyable {
     public var url = Text.none
     public var from = Text.none
     public var level = Text.none
-    public var code = Text.none
+    /// `code` or `key`, of which a header has one at most.
+    var codeOrKey = Text.none
     public var message = Text.none
     /// The kind as it was written, if it isn't a known one.
     public var unknownKind = Text.none
@@ -45,6 +46,10 @@ public struct Header: ~Copyable {
 
     /// An error's `root` in JSON form; a peer's is ignored.
     public var root: Text { members.contains(.root) ? rootOrNode : .none }
+    /// An error's code.
+    public var code: Text { members.contains(.key) ? .none : codeOrKey }
+    /// The key of a request: requests with the same key go to the same replica.
+    public var key: Text { members.contains(.key) ? codeOrKey : .none }
     /// Whether more partial replies follow.
     @inlinable public var more: Bool { flags.contains(.more) }
     /// The node that an operator's request is for, or from which a frame came.
@@ -93,6 +98,7 @@ public struct Header: ~Copyable {
         @inlinable public static var node: Members { Members(rawValue: 1 << 23) }
         @inlinable public static var retain: Members { Members(rawValue: 1 << 24) }
         @inlinable public static var retained: Members { Members(rawValue: 1 << 25) }
+        @inlinable public static var key: Members { Members(rawValue: 1 << 26) }
     }
 
     /// The members of type boolean that are true.

@@ -12,6 +12,8 @@ public final class HeaderScanner {
     /// The longest `meta`, in bytes.
     public static let longestMeta = 4096
     static let longestName = 256
+    /// The longest `key`, in bytes.
+    public static let longestKey = 64
 
     /// The memory into which strings with escapes are decoded.
     @exclusivity(unchecked)  // because every header uses it, on one thread
@@ -158,7 +160,15 @@ public final class HeaderScanner {
             }
         case PackedKey.code:
             try once(.code, &header, key, quoted, cursor)
-            header.code = try string(&cursor, "code")
+            try notBoth(.key, .code, &header, cursor)
+            header.codeOrKey = try string(&cursor, "code")
+        case PackedKey.key:
+            try once(.key, &header, key, quoted, cursor)
+            try notBoth(.key, .code, &header, cursor)
+            header.codeOrKey = try string(&cursor, "key")
+            guard (1...Self.longestKey).contains(header.key.count) else {
+                throw cursor.error("\"key\" has \(header.key.count) bytes, and 1 to \(Self.longestKey) are allowed")
+            }
         case PackedKey.message:
             try once(.message, &header, key, quoted, cursor)
             header.message = try string(&cursor, "message")
@@ -195,11 +205,11 @@ public final class HeaderScanner {
             header.depth = UInt32(clamping: value)
         case PackedKey.root:
             try once(.root, &header, key, quoted, cursor)
-            try notBoth(.node, &header, cursor)
+            try notBoth(.root, .node, &header, cursor)
             header.rootOrNode = try value(of: key, quoted, &cursor)
         case PackedKey.node:
             try once(.node, &header, key, quoted, cursor)
-            try notBoth(.root, &header, cursor)
+            try notBoth(.root, .node, &header, cursor)
             header.rootOrNode = try string(&cursor, "node")
         default:
             return false
@@ -220,12 +230,13 @@ public final class HeaderScanner {
         header.members.insert(member)
     }
 
-    /// Refuses a header with both `root` and `node`, which share a place.
+    /// Refuses a header with both of two members, which share a place.
     private func notBoth(
-        _ member: Header.Members, _ header: inout Header, _ cursor: JSONCursor
+        _ one: Header.Members, _ other: Header.Members, _ header: inout Header, _ cursor: JSONCursor
     ) throws(JSONError) {
-        guard !header.members.contains(member) else {
-            throw cursor.error("\"root\" and \"node\" are in one header")
+        guard !header.members.isSuperset(of: one.union(other)) else {
+            throw cursor.error(
+                one == .key ? "\"key\" and \"code\" are in one header" : "\"root\" and \"node\" are in one header")
         }
     }
 
@@ -267,6 +278,7 @@ private enum PackedKey {
     static let code = 0x6564_6f63 as UInt64
     static let message = 0x65_6761_7373_656d as UInt64
     static let ran = 0x6e61_72 as UInt64
+    static let key = 0x79_656b as UInt64
     static let trace = 0x65_6361_7274 as UInt64
     static let meta = 0x6174_656d as UInt64
     static let root = 0x746f_6f72 as UInt64

@@ -92,7 +92,7 @@ struct LogReader {
 /// The parameters of `launcher/logs`.
 struct LogRequest {
     /// The modules whose lines are wanted; nil for all.
-    private(set) var modules: Set<String>?
+    var modules: Set<String>?
     private(set) var lines = UInt64(OutputLog.mostLines)
     private(set) var follows = false
 

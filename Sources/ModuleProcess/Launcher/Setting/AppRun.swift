@@ -117,7 +117,7 @@ public enum AppRun {
         _ path: String, node: NodeChoice = NodeChoice(), socket given: String?, environment: [String: String]
     ) throws(LaunchError) -> Never {
         let manifest = try manifest(path, node: node, environment: environment)
-        let table = manifest.table
+        let table = manifest.inForce().table
         let socket = try SocketChoice(table, given: given, ServiceManager(environment: environment))
         let program = try Programs.broker()
         try socket.prepare(table)

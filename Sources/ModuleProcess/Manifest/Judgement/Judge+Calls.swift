@@ -138,7 +138,7 @@ struct CallTarget {
     init?(_ text: String) {
         if let destination = Destination(text) {
             let bytes = Array(text.utf8)
-            interface = String(decoding: bytes[destination.interface], as: UTF8.self)
+            interface = ReplicaName.row(of: String(decoding: bytes[destination.interface], as: UTF8.self))
             action = String(decoding: bytes[destination.action], as: UTF8.self)
             hasInstance = destination.instance != nil
         } else {

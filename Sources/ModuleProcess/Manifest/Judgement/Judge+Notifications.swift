@@ -39,7 +39,7 @@ extension Judge {
                 .existence, facts.verdict(.existence), .init("no row names \(target)\(hint(target, modules))"))
             return judgement
         }
-        let listed = row(sender).reports.first { $0.module == target }?.names ?? []
+        let listed = row(sender).reports.first { $0.module == ReplicaName.row(of: target) }?.names ?? []
         if other == nil { facts.existence = nil }
         facts.targetRank = rank
         facts.isDeclared = listed.contains(name)
@@ -174,6 +174,7 @@ extension Judge {
     private static func filter(_ observed: AppTable.Observed) -> String {
         "it observes \(observed.name)" + (observed.object.map { ", of the object \($0) only" } ?? "")
             + (observed.keep == .latest ? ", and keeps the latest" : "")
+            + (observed.share ? "; one of its replicas gets it" : "")
     }
 
     private func silence(_ name: String, _ sender: AppTable.Row, hasObservers: Bool) -> [String] {

@@ -11,6 +11,7 @@ extension ManifestReader {
             let members = entry.value.node.isNull ? [:] : members(entry.value, .row)
             self.process(members, &process, &row, group: group)
             self.row(members, &row)
+            replicas(members, &process, row)
             row.placement = placement(members["node"], of: entry)
             table.modules.append(row)
             processes.append(process)
@@ -101,7 +102,49 @@ extension ManifestReader {
         if let restarts = bool(members["restart"]) { row.pingRestarts = restarts }
     }
 
-    /// Reads an observation: a name, or a mapping with name, object and keep, as in hello.
+    /// Reads `replicas`: a number, or a mapping with least and most.
+    private func replicas(_ members: [String: Field], _ process: inout ModuleProcess, _ row: AppTable.Row) {
+        let shared = row.observes.first(where: \.share)
+        guard let field = members["replicas"] else {
+            if shared != nil, let field = members["observes"] {
+                fail(field, "expected the key replicas beside share: true; found none")
+            }
+            return
+        }
+        replicatedRows.append((row, field))
+        if let shared, row.wakes.contains(shared.name), let field = members["observes"] {
+            fail(field, "expected \(shared.name) either in wakes or with share: true; found both")
+        }
+        guard case .mapping = field.node.content else {
+            process.replicas = integer(field, ManifestRules.replicas).map { $0...$0 }
+            return
+        }
+        let members = self.members(field, .replicas)
+        for key in ["least", "most"] where members[key] == nil {
+            fail(field, "expected least and most; \(key) is missing")
+        }
+        guard let least = integer(members["least"], ManifestRules.replicas),
+            let most = integer(members["most"], ManifestRules.replicas)
+        else { return }
+        if least <= most {
+            process.replicas = least...most
+        } else {
+            fail(field, "expected least not above most; found \(least) and \(most)")
+        }
+    }
+
+    /// Checks that rows have no replicas where one process is needed.
+    func replicatedRows(nodes: Field?) {
+        for (row, field) in replicatedRows {
+            if nodes != nil {
+                fail(field, "expected no replicas in an app with nodes: the nodes don't know each other's replicas")
+            } else if let authorizer = table.authorizer, row.provides.contains(authorizer) {
+                fail(field, "expected no replicas of the authorizer; \(row.name) provides \(authorizer)")
+            }
+        }
+    }
+
+    /// Reads an observation: a name, or a mapping with name, object, keep and share, as in hello.
     private func observed(_ field: Field) -> AppTable.Observed? {
         guard case .mapping = field.node.content else {
             return observedName(field)
@@ -111,6 +154,7 @@ extension ManifestReader {
         guard var observed = observedName(members["name"]) else { return nil }
         observed.object = text(members["object"])
         if let keep = choice(members["keep"], ManifestRules.keep) { observed.keep = keep }
+        if let share = bool(members["share"]) { observed.share = share }
         return observed
     }
 

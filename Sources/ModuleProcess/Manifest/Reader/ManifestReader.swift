@@ -23,6 +23,8 @@ final class ManifestReader {
     var otherSchemes: [String: (app: OtherApp, row: String)] = [:]
     /// References that can be checked only when all rows are known.
     var reportTargets: [(name: String, place: Field.Entry)] = []
+    /// The rows with replicas, which are checked when all are known.
+    var replicatedRows: [(row: AppTable.Row, field: Field)] = []
     var managedPlaces: [(manager: String, name: String, field: Field)] = []
     var guestNameKeys: [Field.Entry] = []
     var adapterPlaces: [(name: String, to: String, field: Field)] = []

@@ -113,7 +113,8 @@ public struct ModuleDescription: Sendable, Equatable {
             observes.append(
                 .init(
                     name: name, isPattern: pattern != nil, object: observed["object"]?.string,
-                    keep: observed["keep"]?.string == "latest" ? .latest : .all))
+                    keep: observed["keep"]?.string == "latest" ? .latest : .all,
+                    share: observed["share"]?.bool == true))
         }
         settings = try Self.settings(hello)
         broadcasts = try Self.names(hello, "broadcasts")

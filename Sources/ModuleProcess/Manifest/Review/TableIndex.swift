@@ -61,7 +61,8 @@ struct TableIndex {
         sourceNames = sources.keys.sorted()
     }
 
-    func row(_ name: String) -> AppTable.Row? { rows[name] }
+    /// Returns the row of a module, or of one of its replicas.
+    func row(_ name: String) -> AppTable.Row? { rows[ReplicaName.row(of: name)] }
 
     func level(_ row: AppTable.Row) -> String { table.levels[row.rank] }
 

@@ -15,6 +15,7 @@ enum ManifestRules {
     static let memory = 1...1 << 50
     static let files = 1...1 << 30
     static let processes = 1...1 << 22
+    static let replicas = 1...ReplicaName.most
     static let window = 64 << 10...32 << 20
     static let nodes = 1...AppTable.Node.most
     static let servers = 1...16

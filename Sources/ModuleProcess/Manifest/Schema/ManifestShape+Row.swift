@@ -39,6 +39,9 @@ extension ManifestShape {
                 "ping", .either([.time(atLeast: 1), .mapping(.ping)]),
                 "Restarts the module if it answers no ping for this long. Without it, nobody asks."),
             Key("limits", .mapping(.processLimits), "The limits of the process."),
+            Key(
+                "replicas", .either([.integer(ManifestRules.replicas), .mapping(.replicas)]),
+                "How many processes of the module share its work: a number, or least and most for strata scale."),
             Key("provides", .names(.interface), "The interfaces that are reserved for this row."),
             Key(
                 "requires", .names(.required),
@@ -109,6 +112,13 @@ extension ManifestShape {
                 "The number of processes of its user. It never holds root."),
         ])
 
+    static let replicas = ManifestShape(
+        meaning: "How many processes of a module share its work.",
+        keys: [
+            Key("least", .integer(ManifestRules.replicas), "How many there are at the start.", isRequired: true),
+            Key("most", .integer(ManifestRules.replicas), "How many strata scale may ask for.", isRequired: true),
+        ])
+
     static let urlTarget = ManifestShape(
         meaning: "Where a URL leads, and whether other apps may open it.",
         keys: [
@@ -125,6 +135,9 @@ extension ManifestShape {
                 "keep", ManifestType(choice: ManifestRules.keep),
                 "Whether all notices wait while the module is busy, or the latest alone.",
                 standard: .string(AppTable.Keep.all.rawValue)),
+            Key(
+                "share", .boolean, "With replicas, whether one replica gets each notice instead of all.",
+                standard: false),
         ])
 
     static let otherApp = ManifestShape(

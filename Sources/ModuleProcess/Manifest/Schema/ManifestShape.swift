@@ -26,7 +26,7 @@ struct ManifestShape: Sendable {
     /// The mappings with keys of their own.
     enum Name: String, CaseIterable, Sendable {
         case app, limits, guests, openableBy
-        case row, backoff, ping, processLimits, urlTarget, observation, otherApp, secret
+        case row, backoff, ping, processLimits, urlTarget, observation, otherApp, secret, replicas
         case adapter, adaptedAction, node, federation
     }
 
@@ -70,6 +70,7 @@ struct ManifestShapes: Sendable {
         case .row: .row
         case .backoff: .backoff
         case .ping: .ping
+        case .replicas: .replicas
         case .processLimits: .processLimits
         case .urlTarget: .urlTarget
         case .observation: .observation

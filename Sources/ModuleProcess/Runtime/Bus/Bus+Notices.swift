@@ -67,15 +67,17 @@ extension Bus {
 
     /// Sends a notification to one module of the same or an earlier level, and waits until its
     /// observers have handled it.
+    ///
+    /// With a `key`, reports to a row with replicas go to the same one of them.
     /// - Returns: The number of observers.
     /// - Throws: Also the first error that an observer throws.
     @discardableResult
     public func report<R: Report>(
-        _ report: R, to module: String, deadline: Duration? = nil, meta: JSON? = nil
+        _ report: R, to module: String, deadline: Duration? = nil, key: String? = nil, meta: JSON? = nil
     ) async throws -> Int {
         let outgoing = try Outgoing(
             kind: .report, to: module, name: R.name, object: report.object, deadline: deadline?.wireMilliseconds
-        ).with(meta: meta)
+        ).with(key: key, meta: meta)
         return try count("observers", try await runtime.request(outgoing, try encode(report, for: outgoing)))
     }
 
@@ -83,11 +85,11 @@ extension Bus {
     @discardableResult
     public func report(
         _ name: String, _ content: JSON = nil, object: String? = nil, to module: String, deadline: Duration? = nil,
-        meta: JSON? = nil
+        key: String? = nil, meta: JSON? = nil
     ) async throws -> Int {
         let outgoing = try Outgoing(
             kind: .report, to: module, name: name, object: object, deadline: deadline?.wireMilliseconds
-        ).with(meta: meta)
+        ).with(key: key, meta: meta)
         return try count("observers", try await runtime.request(outgoing, Body(content)))
     }
 
@@ -114,22 +116,23 @@ extension Bus {
     // MARK: Observing at run time
 
     /// Observes a notification until `Observation.end` is called or the process ends. The
-    /// observation survives a lost connection.
+    /// observation survives a lost connection. With `share`, one replica of the module's row gets each
+    /// broadcast; without replicas it means nothing.
     @discardableResult
     public func observe<N: Notice>(
-        _ type: N.Type, object: String? = nil, keep: Keep = .all,
+        _ type: N.Type, object: String? = nil, keep: Keep = .all, share: Bool = false,
         perform: @escaping @ModuleActor (N) async throws -> Void
     ) async throws -> Observation {
-        try await observe(N.name, object: object, keep: keep) { try await perform($0.decode(N.self)) }
+        try await observe(N.name, object: object, keep: keep, share: share) { try await perform($0.decode(N.self)) }
     }
 
     /// Observes a notification by name or pattern, without a contract; see `Exports.observe`.
     @discardableResult
     public func observe(
-        _ name: String, object: String? = nil, keep: Keep = .all,
+        _ name: String, object: String? = nil, keep: Keep = .all, share: Bool = false,
         perform: @escaping @ModuleActor (Delivery) async throws -> Void
     ) async throws -> Observation {
-        let observing = Observing(name, object: object, keep: keep, handle: perform)
+        let observing = Observing(name, object: object, keep: keep, share: share, handle: perform)
         try await runtime.observe(observing)
         return Observation(observing, runtime)
     }

@@ -39,13 +39,14 @@ public final class Bus {
     ///   - deadline: The time that the call may take; 30 s by default. Within a handler, it is at
     ///     most the time that the handler has left.
     ///   - auth: `skip` is for modules that the app's manifest trusts.
+    ///   - key: With replicas of the callee, calls with the same key go to the same one; 1 to 64 bytes.
     ///   - meta: An object that the callee finds in `Call.meta`, at most 4 KiB as JSON. A larger
     ///     one fails with `too-large`, a value of another kind with `bad-params`.
     @discardableResult
     public func call<A: Action>(
-        _ action: A, deadline: Duration? = nil, auth: Authorization = .asked, meta: JSON? = nil
+        _ action: A, deadline: Duration? = nil, auth: Authorization = .asked, key: String? = nil, meta: JSON? = nil
     ) async throws -> A.Reply {
-        try await call(action, .call(A.name.destination, deadline: deadline, auth: auth).with(meta: meta))
+        try await call(action, .call(A.name.destination, deadline: deadline, auth: auth).with(key: key, meta: meta))
     }
 
     @inline(__always)  // as `ModuleRuntime.request` is
@@ -60,13 +61,14 @@ public final class Bus {
     ///   - params: The parameters to send.
     ///   - deadline: As for a call with a contract.
     ///   - auth: As for a call with a contract.
+    ///   - key: As for a call with a contract.
     ///   - meta: As for a call with a contract.
     @discardableResult
     public func call(
         _ destination: String, _ params: JSON = nil, deadline: Duration? = nil, auth: Authorization = .asked,
-        meta: JSON? = nil
+        key: String? = nil, meta: JSON? = nil
     ) async throws -> JSON {
-        try await call(params, .call(destination, deadline: deadline, auth: auth).with(meta: meta))
+        try await call(params, .call(destination, deadline: deadline, auth: auth).with(key: key, meta: meta))
     }
 
     @inline(__always)  // as `ModuleRuntime.request` is
@@ -79,24 +81,26 @@ public final class Bus {
     @discardableResult
     public func call(
         _ destination: String, bytes: [UInt8], deadline: Duration? = nil, auth: Authorization = .asked,
-        meta: JSON? = nil
+        key: String? = nil, meta: JSON? = nil
     ) async throws -> [UInt8] {
-        let outgoing = try Outgoing.call(destination, deadline: deadline, auth: auth).with(meta: meta)
+        let outgoing = try Outgoing.call(destination, deadline: deadline, auth: auth).with(key: key, meta: meta)
         return try await runtime.request(outgoing, .bytes(bytes))
     }
 
     /// Opens a URL: calls the action that the URL is mapped to, and returns its reply.
     @discardableResult
-    public func open(_ url: String, deadline: Duration? = nil, meta: JSON? = nil) async throws -> JSON {
-        let outgoing = try Outgoing.open(url, deadline: deadline).with(meta: meta)
+    public func open(
+        _ url: String, deadline: Duration? = nil, key: String? = nil, meta: JSON? = nil
+    ) async throws -> JSON {
+        let outgoing = try Outgoing.open(url, deadline: deadline).with(key: key, meta: meta)
         return try json(try await runtime.request(outgoing, .none), from: outgoing)
     }
 
     /// Opens a URL whose action replies with the given type.
     public func open<Reply: Decodable & Sendable>(
-        _ url: String, as type: Reply.Type, deadline: Duration? = nil, meta: JSON? = nil
+        _ url: String, as type: Reply.Type, deadline: Duration? = nil, key: String? = nil, meta: JSON? = nil
     ) async throws -> Reply {
-        let outgoing = try Outgoing.open(url, deadline: deadline).with(meta: meta)
+        let outgoing = try Outgoing.open(url, deadline: deadline).with(key: key, meta: meta)
         return try decode(type, try await runtime.request(outgoing, .none), from: outgoing)
     }
 

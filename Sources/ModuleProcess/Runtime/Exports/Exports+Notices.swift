@@ -10,18 +10,24 @@ extension Exports {
     ///   - perform: Handles a notice. An error that it throws is sent to the sender of a report,
     ///     and logged for a broadcast.
     public mutating func observe<N: Notice>(
-        _ type: N.Type, object: String? = nil, keep: Keep = .all,
+        _ type: N.Type, object: String? = nil, keep: Keep = .all, share: Bool = false,
         perform: @escaping @ModuleActor (N) async throws -> Void
     ) {
-        add(Observing(N.name, of: N.self, object: object, keep: keep) { try await perform($0.decode(N.self)) })
+        add(
+            Observing(N.name, of: N.self, object: object, keep: keep, share: share) {
+                try await perform($0.decode(N.self))
+            })
     }
 
     /// Observes a notification with a handler that also receives the `Delivery`.
     public mutating func observe<N: Notice>(
-        _ type: N.Type, object: String? = nil, keep: Keep = .all,
+        _ type: N.Type, object: String? = nil, keep: Keep = .all, share: Bool = false,
         perform: @escaping @ModuleActor (N, Delivery) async throws -> Void
     ) {
-        add(Observing(N.name, of: N.self, object: object, keep: keep) { try await perform($0.decode(N.self), $0) })
+        add(
+            Observing(N.name, of: N.self, object: object, keep: keep, share: share) {
+                try await perform($0.decode(N.self), $0)
+            })
     }
 
     /// Observes a notification by name, or all whose names match a pattern, without a contract.
@@ -29,10 +35,10 @@ extension Exports {
     /// A segment `*` makes the name a pattern and stands for any one segment; a last segment `>` stands
     /// for one or more: `storage.*`, `storage.>`. `Delivery.name` says which it was.
     public mutating func observe(
-        _ name: String, object: String? = nil, keep: Keep = .all,
+        _ name: String, object: String? = nil, keep: Keep = .all, share: Bool = false,
         perform: @escaping @ModuleActor (Delivery) async throws -> Void
     ) {
-        add(Observing(name, object: object, keep: keep, handle: perform))
+        add(Observing(name, object: object, keep: keep, share: share, handle: perform))
     }
 
     /// Takes an event, for example one of the app's own: `app.reload`, `app.memoryPressure`,

@@ -45,16 +45,19 @@ final class Observing {
     let type: (any Notice.Type)?
     let object: String?
     let keep: Keep
+    /// Whether one replica of the module's row gets each broadcast.
+    let share: Bool
     let handle: @ModuleActor (Delivery) async throws -> Void
 
     init(
-        _ name: String, of type: (any Notice.Type)? = nil, object: String?, keep: Keep,
+        _ name: String, of type: (any Notice.Type)? = nil, object: String?, keep: Keep, share: Bool = false,
         handle: @escaping @ModuleActor (Delivery) async throws -> Void
     ) {
         self.name = name
         self.type = type
         self.object = object
         self.keep = keep
+        self.share = share
         self.handle = handle
     }
 
@@ -62,6 +65,7 @@ final class Observing {
     var json: JSON {
         var members = [JSON.Member(NamePattern.isPattern(name) ? "pattern" : "name", .string(name))]
         if let object { members.append(JSON.Member("object", .string(object))) }
+        if share { members.append(JSON.Member("share", true)) }
         if keep != .all { members.append(JSON.Member("keep", .string(keep.rawValue))) }
         return .object(members)
     }

@@ -13,6 +13,8 @@ struct Outgoing: Sendable {
     /// A JSON object; empty if there is none.
     var meta: [UInt8] = []
     var skipsAuthorizer = false
+    /// What the broker chooses a replica by; nil for none.
+    var key: String?
     /// Whether the broker keeps a broadcast for later observers.
     var retains = false
     /// The trace as JSON; nil for the trace of the handler that makes the request.
@@ -33,7 +35,7 @@ struct Outgoing: Sendable {
 
     /// Returns the bytes to reserve for its texts and a trace.
     func room(trace: [UInt8]) -> Int {
-        let texts = to.utf8.count + (name?.utf8.count ?? 0) + (object?.utf8.count ?? 0)
+        let texts = to.utf8.count + (name?.utf8.count ?? 0) + (object?.utf8.count ?? 0) + (key?.utf8.count ?? 0)
         return texts * 6 + 128 + meta.count + trace.count
     }
 
@@ -47,7 +49,7 @@ struct Outgoing: Sendable {
         }
         // That size assumes that each byte is escaped; most headers fit even so.
         guard room(trace: trace) > limit else { return }
-        let texts = [to, name ?? "", object ?? ""].reduce(0) { $0 + JSON.string($1).encoded().count }
+        let texts = [to, name ?? "", object ?? "", key ?? ""].reduce(0) { $0 + JSON.string($1).encoded().count }
         let bytes = texts + meta.count + trace.count + Self.overhead
         guard bytes <= limit else {
             throw BusError(
@@ -73,6 +75,7 @@ struct Outgoing: Sendable {
         if let deadline { writer.integer("deadline", deadline) }
         if let parent { writer.integer("parent", parent) }
         if let credit { writer.integer("credit", credit) }
+        if let key { writer.string("key", key) }
         if retains { writer.boolean("retain", true) }
         if skipsAuthorizer { writer.string("auth", "skip" as StaticString) }
         trace.withUnsafeBytes { if !$0.isEmpty { writer.raw("trace", $0) } }
@@ -104,9 +107,19 @@ extension Outgoing {
         return outgoing
     }
 
-    /// Returns the header with the sender's `meta`. It is checked here because the broker ends a
-    /// connection over a header that it can't accept.
-    func with(meta: JSON?) throws(BusError) -> Outgoing {
+    /// Returns the header with the sender's `key` and `meta`. They are checked here because the broker
+    /// ends a connection over a header that it can't accept.
+    func with(key: String? = nil, meta: JSON?) throws(BusError) -> Outgoing {
+        if let key {
+            guard (1...HeaderScanner.longestKey).contains(key.utf8.count) else {
+                throw BusError(
+                    .badParams,
+                    "the key of \(what) has \(key.utf8.count) bytes: a key has 1 to \(HeaderScanner.longestKey)")
+            }
+            var outgoing = self
+            outgoing.key = key
+            return try outgoing.with(meta: meta)
+        }
         guard let meta else { return self }
         guard case .object = meta else {
             throw BusError(.badParams, "the meta of \(what) is \(meta), and must be an object")

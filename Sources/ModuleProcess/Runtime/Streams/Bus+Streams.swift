@@ -10,13 +10,14 @@ extension Bus {
     ///   - deadline: The time for each step; none by default.
     ///   - credit: How many elements may come before they are taken, 1 or more.
     ///   - auth: `skip` is for modules that the app's manifest trusts.
+    ///   - key: What chooses a replica, as for `call`.
     ///   - meta: An object for the callee. `call` describes its limits.
     public func stream<A: StreamingAction>(
         _ action: A, deadline: Duration? = nil, credit: Int = ReplyStream<A.Element>.defaultCredit,
-        auth: Authorization = .asked, meta: JSON? = nil
+        auth: Authorization = .asked, key: String? = nil, meta: JSON? = nil
     ) throws -> ReplyStream<A.Element> {
-        try stream(
-            action, .stream(A.name.destination, deadline: deadline, credit: credit, auth: auth).with(meta: meta))
+        let outgoing = Outgoing.stream(A.name.destination, deadline: deadline, credit: credit, auth: auth)
+        return try stream(action, outgoing.with(key: key, meta: meta))
     }
 
     func stream<A: StreamingAction>(_ action: A, _ outgoing: Outgoing, of instance: Instance? = nil) throws
@@ -29,9 +30,11 @@ extension Bus {
     /// Calls a stream without a contract.
     public func stream(
         _ destination: String, _ params: JSON = nil, deadline: Duration? = nil,
-        credit: Int = ReplyStream<JSON>.defaultCredit, auth: Authorization = .asked, meta: JSON? = nil
+        credit: Int = ReplyStream<JSON>.defaultCredit, auth: Authorization = .asked, key: String? = nil,
+        meta: JSON? = nil
     ) throws -> ReplyStream<JSON> {
-        try stream(params, .stream(destination, deadline: deadline, credit: credit, auth: auth).with(meta: meta))
+        let outgoing = Outgoing.stream(destination, deadline: deadline, credit: credit, auth: auth)
+        return try stream(params, outgoing.with(key: key, meta: meta))
     }
 
     func stream(_ params: JSON, _ outgoing: Outgoing, of instance: Instance? = nil) throws -> ReplyStream<JSON> {
