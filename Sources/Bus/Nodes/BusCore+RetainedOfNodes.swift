@@ -43,11 +43,7 @@ extension BusCore {
     /// Delivers a notice that another node's module has retained to those that have asked for it. It is kept for none of
     /// them, because a newer one may come.
     func handleRetained(_ header: borrowing Header, _ frame: Frame, from sender: RemotePeer) {
-        guard work.fanOut == nil else {
-            // An older notice may be on its way to the same observers.
-            turn.putBack()
-            return awaitFanOut(sender)
-        }
+        // No older broadcast of the node is still being delivered: its connection isn't read then.
         turn.interrupt()
         let node = sender.remoteNode
         guard let place = RetainedPlace(frame.header), let observers = node.asks[header.id] else {

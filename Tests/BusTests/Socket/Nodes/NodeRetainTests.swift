@@ -99,6 +99,7 @@ struct NodeRetainTests {
             let index = try index(nodes, ["saved"])
             try settle(index, store)
             #expect(!index.inbox.contains { $0.name == "saved" })
+            #expect(try nodes.tokyo.operator().asked("bus/stats")["counters"]?["violations"] == 0)
         }
     }
 
