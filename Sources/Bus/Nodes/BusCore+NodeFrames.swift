@@ -150,9 +150,9 @@ extension BusCore {
             statistics.dropped += 1
             return
         }
+        // Only what was asked for has a number.
+        if header.members.contains(.id) { return handleRetained(header, frame, from: sender) }
         header.kind = .broadcast
-        header.id = 0
-        header.members.remove(.id)
         // During a fan-out the frame is put back, and comes again.
         if work.fanOut == nil {
             let missed = UInt64(max(0, header.missed))

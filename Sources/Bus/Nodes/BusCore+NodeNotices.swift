@@ -17,23 +17,27 @@ extension BusCore {
                 LevelRule.broadcastReaches(from: rank, to: found.rank)
             else { continue }
             let observed = found.entry ?? node.sent.count(header.name, at: host.wallMicroseconds)
-            guard node.life == .up, let connection = node.connection else {
+            guard node.life == .up || node.life == .joining, let connection = node.connection else {
                 observed.count += 1
                 continue
             }
-            let isSent = levels.nameBytes[rank].withUnsafeBytes { level in
-                let notice = Notice(
-                    name: header.name, object: header.members.contains(.object) ? header.object : nil, from: peer.from,
-                    level: level, via: "broadcast", trace: header.trace, meta: header.meta, body: body)
-                guard fits(notice.cost, connection) else { return false }
-                if node.sent.hasMissedByPatterns { tellMissedByPatterns(node) }
-                if body.count >= Outbox.largeBody, payload == nil { payload = Payload(copying: body, reclaimer) }
-                let isNew = node.subscription != node.saidSubscription
-                queue(
-                    notice, missed: observed.missed, subscription: isNew ? node.subscription : nil, payload,
-                    to: connection)
-                return true
-            }
+            // A node that joins has been told the counts before this broadcast, and gets no notice yet.
+            let isSent =
+                node.life == .up
+                && levels.nameBytes[rank].withUnsafeBytes { level in
+                    let notice = Notice(
+                        name: header.name, object: header.members.contains(.object) ? header.object : nil,
+                        from: peer.from, level: level, via: "broadcast", trace: header.trace,
+                        meta: header.meta, body: body)
+                    guard fits(notice.cost, connection) else { return false }
+                    if node.sent.hasMissedByPatterns { tellMissedByPatterns(node) }
+                    if body.count >= Outbox.largeBody, payload == nil { payload = Payload(copying: body, reclaimer) }
+                    let isNew = node.subscription != node.saidSubscription
+                    queue(
+                        notice, missed: observed.missed, subscription: isNew ? node.subscription : nil, payload,
+                        to: connection)
+                    return true
+                }
             if !isSent, observed.rank == nil {
                 node.sent.missedByPatterns(header.name, from: rank)
                 continue

@@ -91,11 +91,16 @@ extension BusCore {
     }
 
     /// Whether nodes may have to be told of changes.
-    var hasNewsForNodes: Bool { !nodes.isEmpty && (nodes.hasChanges || observations.hasChanges) }
+    var hasNewsForNodes: Bool { !nodes.isEmpty && (nodes.hasChanges || observations.hasChanges || nodes.hasAsks) }
 
     /// Tells the nodes that are up what has changed here.
     func tellNodes() {
         guard !nodes.isEmpty else { return }
+        tellChanges()
+        askNodes()
+    }
+
+    private func tellChanges() {
         nodes.mayHaveChanged(observations.takeChanges())
         let changes = nodes.takeChanges()
         let old = nodes.told
@@ -180,6 +185,7 @@ extension BusCore {
                 frame.node == node.name, .badParams,
                 "the connection to \(node.name) leads to a node that says it is \(frame.node)")
             node.facts = facts
+            node.answersAsks = frame.retains
             node.began(subscription: frame.subscription)
         } else if let subscription = frame.subscription {
             node.subscription = subscription
@@ -189,6 +195,8 @@ extension BusCore {
             released(frame.released, by: node)
             ended(frame.ended, on: node)
             noteMissed(frame.missed, of: node)
+            for number in frame.answered { node.asks.answered(number) }
+            try take(frame.asks, from: node)
         }
         switch node.life {
         case .joining where !frame.more: join(node, NodeFacts(table))
@@ -228,7 +236,7 @@ extension BusCore {
     /// The most rows that one node may have, and the most names that it may observe.
     private static let (mostRows, mostObserved) = (16_384, 65_536)
 
-    private func latestRank(on node: NodeRecord) -> Int {
+    func latestRank(on node: NodeRecord) -> Int {
         modules.rows.lazy.filter { $0.row?.placement.includes(node.name) == true }.map(\.rank).max() ?? 0
     }
 
@@ -251,6 +259,7 @@ extension BusCore {
         node.add(broker: broker, operators: operators)
         compareRows(node, own)
         waitingMayGoOn(for: node)
+        asksForAll(node)
         emit("app.nodeBack", about: ["node": .string(node.name)])
     }
 

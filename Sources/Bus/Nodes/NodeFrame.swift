@@ -27,6 +27,10 @@ struct NodeFrame {
     /// The instances there that its modules have released, and those here that have ended, by the numbers of the
     /// creator's node.
     var (released, ended): ([UInt64], [UInt64]) = ([], [])
+    /// What it asks for that modules here have retained, and the asks that it has answered.
+    var (asks, answered): ([RetainedAsk], [UInt64]) = ([], [])
+    /// Whether it answers asks; in the frame that begins its table.
+    var retains = false
     /// The number of the observations that it has told so far; nil if the frame gives none.
     var subscription: UInt64?
     /// The number of the sender's counts; 0 in a frame that doesn't begin its table.
@@ -85,6 +89,8 @@ struct NodeFrame {
             missed.append((pattern, try Self.count(member, "missed")))
         }
         (released, ended) = (try Self.numbers(json, "released"), try Self.numbers(json, "ended"))
+        for ask in try reader.array("asks") ?? [] { asks.append(try RetainedAsk(ask)) }
+        (answered, retains) = (try Self.numbers(json, "answered"), try reader.bool("retains") ?? false)
         subscription = try reader.integer("subscription").map { UInt64(max(0, $0)) }
         series = UInt64(max(0, try reader.integer("series") ?? 0))
         for member in try reader.object("counts") ?? [] {
@@ -103,7 +109,7 @@ struct NodeFrame {
         guard let list = json[name] else { return [] }
         let numbers = list.array?.compactMap { $0.integer.flatMap { UInt64(exactly: $0) } }
         guard let numbers, numbers.count == list.array?.count else {
-            throw BusError(.badParams, "a node's frame has \"\(name)\" that is no list of instances' numbers")
+            throw BusError(.badParams, "a node's frame has \"\(name)\" that is no list of numbers")
         }
         return numbers
     }
@@ -131,6 +137,7 @@ struct NodeFrame {
             .init("levels", JSON(facts.levels)),
             .init("limits", ["frame": JSON(facts.frame), "header": JSON(facts.header)]),
             .init("subscription", JSON(subscription)), .init("series", JSON(series)),
+            .init("retains", true),
         ]
         let counted = counts.sorted { $0.key < $1.key }.map { Part.member("counts", .init($0.key, JSON($0.value))) }
         return bodies(head, parts(facts.rows) + parts(news) + counted)
@@ -157,6 +164,14 @@ struct NodeFrame {
     /// Returns the bodies that tell how many broadcasts patterns have missed.
     static func bodies(missed: [(pattern: String, missed: UInt64)]) -> [[UInt8]] {
         bodies([], missed.map { .member("missed", .init($0.pattern, JSON($0.missed))) })
+    }
+
+    /// Returns the bodies that ask for retained broadcasts.
+    static func bodies(asks: [RetainedAsk]) -> [[UInt8]] { bodies([], asks.map { .element("asks", $0.json) }) }
+
+    /// Returns the body that tells which asks were answered.
+    static func body(answered: [UInt64]) -> [UInt8] {
+        body([.init("answered", .array(answered.map { JSON($0) }))], []).encoded()
     }
 
     /// Returns the body that gives news of observations their number. It follows them.

@@ -28,6 +28,10 @@ final class NodeRecord {
     private(set) var knownSubscription: UInt64 = 0
     /// The number of its own observations that it has told last, and the one that the last notice to it said.
     var (subscription, saidSubscription): (UInt64, UInt64) = (0, 0)
+    /// Whether its broker answers asks for retained broadcasts.
+    var answersAsks = false
+    /// What is asked of it for observations here, and what it has asked for.
+    var (asks, answers) = (RetainedAsks(), RetainedAnswers())
     /// The numbers here of the instances that its modules have created here, by their numbers there.
     var instances: [UInt64: UInt64] = [:]
     /// Why it isn't up; empty if it is, or never was.
@@ -41,6 +45,9 @@ final class NodeRecord {
     private(set) var view: LinkView?
 
     init(_ name: String) { self.name = name }
+
+    /// Whether it is asked for what its modules have retained.
+    var mayBeAsked: Bool { life == .up && answersAsks }
 
     /// Makes requests wait until it joins; with nil they don't wait any more.
     /// - Parameter end: until when, in milliseconds of the loop's clock.
@@ -116,6 +123,7 @@ final class NodeRecord {
         (self.reason, since) = (reason, time)
         (peers, mismatched, ready, connection, instances) = ([], [:], [], nil, [:])
         (broker, operators) = (nil, nil)
+        (answersAsks, asks, answers) = (false, RetainedAsks(), RetainedAnswers())
         peersByName.removeAll()
     }
 }
@@ -175,6 +183,9 @@ struct NodeTable {
     // MARK: What the nodes are still to be told
 
     var hasChanges: Bool { !changedNames.isEmpty || !changedRows.isEmpty }
+
+    /// Whether something is to be asked for that modules elsewhere have retained.
+    var hasAsks: Bool { nodes.contains { $0.asks.isDue } }
 
     mutating func mayHaveChanged(_ names: Set<ObservedName>) { changedNames.formUnion(names) }
     mutating func mayHaveChanged(row: String) { changedRows.insert(row) }

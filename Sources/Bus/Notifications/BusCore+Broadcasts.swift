@@ -85,8 +85,9 @@ extension BusCore {
         writeReply(peer, id: id, Array("{\"recipients\":\(recipients)\(further)}".utf8))
     }
 
+    /// Returns why a peer may not broadcast this name; nil if it may.
     @inline(never)
-    private func broadcastRefusal(_ name: Header.Text, of peer: Peer) -> BusError? {
+    func broadcastRefusal(_ name: Header.Text, of peer: Peer) -> BusError? {
         LiveFacts(core: self, kind: .broadcast, peer: peer, name: name).error(.sender ... .declaration)
     }
 

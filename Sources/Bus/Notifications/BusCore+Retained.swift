@@ -105,6 +105,7 @@ extension BusCore {
     /// Notes that an observation has begun, which gets the retained notices that match it. They go
     /// out with the idle work, or with the next `deliverRetained`.
     func observesRetained(_ observation: Observation, of peer: Peer) {
+        if !nodes.isEmpty { asksNodes(for: observation) }
         guard let list = retained.list(for: observation.terms.target) else { return }
         if peer.retainedWalks.isEmpty { work.add(retainedFor: peer) }
         peer.retainedWalks.add(observation, list, before: retained.next)
@@ -121,6 +122,7 @@ extension BusCore {
     /// Delivers a batch of retained notices, as far as the peer's queue has room. `hasRoom` and the
     /// idle work continue.
     func deliverRetained(to peer: Peer) {
+        if peer.role == .node, let node = nodes.find(peer) { return answerAsks(of: node, over: peer) }
         guard !peer.retainedWalks.isEmpty else { return }
         var left = isShared ? FanOut.sharedBatch : FanOut.batch
         while peer.isOpen, !peer.retainedWalks.isEmpty {
@@ -128,7 +130,9 @@ extension BusCore {
             guard let (observation, next) = peer.retainedWalks.first(&left) else { continue }
             if let notice = next.notice, isFor(observation, next, notice) {
                 guard nothingWaits(for: observation, of: peer, &left) else { return }
-                let isQueued = notice.withNotice(next.name) { deliver($0, notice.body, to: observation, of: peer) }
+                let isQueued = notice.withNotice(next.name) {
+                    deliverRetained($0, notice.body, to: observation, of: peer)
+                }
                 guard isQueued else { return }
             }
             peer.retainedWalks.passFirst()
@@ -143,7 +147,7 @@ extension BusCore {
 
     /// Whether no notice of an observation with `keep: latest` waits, which this one would replace. It
     /// may be of another sender or object, or be newer.
-    private func nothingWaits(for observation: Observation, of peer: Peer, _ left: inout Int) -> Bool {
+    func nothingWaits(for observation: Observation, of peer: Peer, _ left: inout Int) -> Bool {
         guard observation.terms.keep == .latest, !peer.outbox.hasBegun(endingAt: observation.waitingEnd) else {
             return true
         }
@@ -153,8 +157,9 @@ extension BusCore {
     }
 
     /// Queues a retained notice.
+    /// - Parameter body: its body if that is large.
     /// - Returns: false if the queue has no room for it now.
-    private func deliver(_ notice: Notice, _ body: Payload, to observation: Observation, of peer: Peer) -> Bool {
+    func deliverRetained(_ notice: Notice, _ body: Payload?, to observation: Observation, of peer: Peer) -> Bool {
         let sharesBody = notice.body.count >= Outbox.largeBody
         guard fitsHeld(notice.cost, peer, new: sharesBody ? notice.cost - notice.body.count : notice.cost) else {
             return false
@@ -167,7 +172,7 @@ extension BusCore {
             writer.boolean("retained", true)
         }
         observation.waitingEnd =
-            if sharesBody {
+            if sharesBody, let body {
                 queue(.notice, to: peer, room: notice.room, payload: body, isAnswer: false, write)
             } else {
                 queue(.notice, to: peer, room: notice.room, body: notice.body, isAnswer: false, write)

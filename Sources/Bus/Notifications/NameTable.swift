@@ -10,6 +10,13 @@ struct ObservedName: Hashable, Comparable {
         left.isPattern == right.isPattern ? left.text.lexicographicallyPrecedes(right.text) : right.isPattern
     }
 
+    /// Whether it is this name, or a pattern that matches it.
+    func matches(_ name: UnsafeRawBufferPointer) -> Bool {
+        text.withUnsafeBytes { text in
+            isPattern ? NamePattern.matches(text, name) : text.count == name.count && text.elementsEqual(name)
+        }
+    }
+
     /// Whether a module may observe it.
     var isUsable: Bool {
         (1...256).contains(text.count)

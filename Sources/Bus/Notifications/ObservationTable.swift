@@ -196,6 +196,10 @@ final class Observation {
 
         init() {}
 
+        init(_ observed: ObservedName, object: [UInt8]?) {
+            (name, isPattern, self.object) = (observed.text, observed.isPattern, object)
+        }
+
         init(_ observed: AppTable.Observed) {
             name = Array(observed.name.utf8)
             isPattern = observed.isPattern
@@ -204,9 +208,7 @@ final class Observation {
 
         /// Whether it is of notifications of this name.
         func isOf(_ name: UnsafeRawBufferPointer) -> Bool {
-            self.name.withUnsafeBytes { own in
-                isPattern ? NamePattern.matches(own, name) : own.count == name.count && own.elementsEqual(name)
-            }
+            observed.matches(name)
         }
 
         /// Whether a notice with this object is for it.

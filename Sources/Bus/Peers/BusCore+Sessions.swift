@@ -16,7 +16,11 @@ extension BusCore {
         if peer.owesCredit { sendOwedCredit(over: peer) }
         continueCatchingUp(peer)
         if !peer.retainedWalks.isEmpty { work.add(retainedFor: peer) }
-        if peer.role == .node, let node = nodes.find(peer) { waitingMayGoOn(for: node) }
+        if peer.role == .node, let node = nodes.find(peer) {
+            waitingMayGoOn(for: node)
+            if !node.answers.isEmpty { work.add(retainedFor: peer) }
+        }
+        if !nodes.isEmpty { asksAgain(for: peer) }
         if !watches.isEmpty { feedWatches() }
         if traffic.isOn { planTraffic() }
     }

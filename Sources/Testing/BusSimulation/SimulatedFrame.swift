@@ -18,6 +18,8 @@ struct SimulatedFrame {
     var ran: BusError.Ran
     var more: Bool
     var missed: Int
+    /// Whether a notice is marked as retained.
+    var isRetained: Bool
     var subscription: Int
     var deadline: Int
     var credit: Int
@@ -44,6 +46,7 @@ struct SimulatedFrame {
         ran = header.members.contains(.ran) ? header.ran : .no
         more = header.members.contains(.more) && header.more
         missed = header.members.contains(.missed) ? Int(header.missed) : 0
+        isRetained = header.members.contains(.retained) && header.flags.contains(.retained)
         subscription = header.members.contains(.subscription) ? Int(header.subscription) : 0
         deadline = header.members.contains(.deadline) ? Int(header.deadline) : 0
         credit = header.members.contains(.credit) ? Int(header.credit) : 0

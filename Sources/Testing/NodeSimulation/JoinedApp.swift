@@ -8,10 +8,15 @@ struct JoinedApp {
         let rank: Int
         /// The nodes that it runs on, as indices.
         let nodes: [Int]
+        /// Whether its modules retain all that they broadcast. So an observer's last broadcast of one must be the last
+        /// that it has made.
+        var retains: Bool { name.utf8.first.map { $0 % 2 == 1 } ?? false }
 
         var interface: String { "I\(name)" }
         /// The name that its modules broadcast.
         var broadcast: String { "b.\(name)" }
+        /// A pattern that matches only this name.
+        var pattern: String { "*.\(name)" }
         var host: String { "h\(name.lowercased())" }
     }
 

@@ -13,8 +13,8 @@ final class JoinedPeer {
     /// What it has asked the broker for.
     enum Ask {
         case hello
-        /// An observation of the broadcasts of a row.
-        case observe(Int)
+        /// An observation of the broadcasts of a row, by its name or by a pattern.
+        case observe(Int, byPattern: Bool)
         case unobserve(Int)
         /// The word for the link of this number.
         case vouch(UInt64)
@@ -38,8 +38,8 @@ final class JoinedPeer {
     let pid: Int32
     let connection: UInt64
     let pipe: MemoryPipe
-    /// The rows whose broadcasts its hello observes.
-    let observed: [Int]
+    /// The rows whose broadcasts its hello observes, by their names or by patterns.
+    let observed: [(row: Int, byPattern: Bool)]
 
     // What it sends.
     var nextID: UInt64 = 2
@@ -63,7 +63,8 @@ final class JoinedPeer {
     var last: [Int: (request: Int, broadcast: Int)] = [:]
 
     init(
-        _ number: Int, _ role: Role, _ name: String, rank: Int, on node: JoinedNode, pid: Int32, observed: [Int],
+        _ number: Int, _ role: Role, _ name: String, rank: Int, on node: JoinedNode, pid: Int32,
+        observed: [(row: Int, byPattern: Bool)],
         _ connection: MemoryConnection
     ) {
         (self.number, self.role, self.name, self.rank, self.pid) = (number, role, name, rank, pid)
@@ -96,11 +97,16 @@ struct JoinedObservation {
 
     let number: Int
     let row: Int
+    let byPattern: Bool
     /// By node.
     var sources: [Source]
     /// The fewest that it must have been told of as missed, and of how many it was told.
     var mustHaveMissed = 0
     var saidMissed = 0
+    /// How many of these retained notices told of, since the last other one.
+    var saidByRetained = 0
+    /// The last broadcast that came from each sender, by their numbers.
+    var latest: [Int: Int] = [:]
     /// Whether it is being ended.
     var isEnding = false
 }

@@ -46,7 +46,8 @@ extension NodeReferee {
         for peer in node.peers where peer.row != nil && peer.isUsable && peer.isWelcome {
             observed[JoinedApp.reported] = max(observed[JoinedApp.reported] ?? 0, peer.rank)
             for observation in peer.observations {
-                let name = app.rows[observation.row].broadcast
+                let row = app.rows[observation.row]
+                let name = observation.byPattern ? row.pattern : row.broadcast
                 observed[name] = max(observed[name] ?? 0, peer.rank)
             }
         }

@@ -11,6 +11,8 @@ final class NodeReferee {
     var peers: [JoinedPeer] = []
     var requests: [JoinedRequest] = []
     var broadcasts: [JoinedBroadcast] = []
+    /// How many observations were found to have what a module has retained.
+    var retained = 0
     /// How many requests and broadcasts were sent.
     private(set) var sent = 0
     /// How many broadcasts each node's brokers have handled, by node and row.

@@ -15,6 +15,8 @@ package enum NodeRule: String, Sendable, CaseIterable {
     case observed = "Missed broadcasts: a notice is for an observation that is there"
     case onceNotified = "Missed broadcasts: the broadcasts of a sender rise, and none comes twice"
     case missed = "Missed broadcasts: each observer gets each broadcast, or learns how many it missed"
+    case retained =
+        "Retained broadcasts: when all is well again, each observer's last broadcast is the one that is retained"
     case connected = "Connections: a connection between two brokers ends only for a reason"
     case rejoined = "Faults: when all is well again, all nodes are up, and know of each other what is so"
     case ended = "Who decides: when all is well again, each request has its answer"

@@ -61,12 +61,13 @@ extension NodeSimulation {
             peer.isWelcome = true
             // The first is for reports.
             let numbers = body?["subscriptions"]?.array?.compactMap { $0.integer.map(Int.init) } ?? []
-            for (row, number) in zip(peer.observed, numbers.dropFirst()) {
-                peer.observations.append(referee.observation(number, of: row, by: peer))
+            for (observed, number) in zip(peer.observed, numbers.dropFirst()) {
+                peer.observations.append(
+                    referee.observation(number, of: observed.row, byPattern: observed.byPattern, by: peer))
             }
-        case .observe(let row):
+        case .observe(let row, let byPattern):
             let number = Int(body?["subscription"]?.integer ?? 0)
-            peer.observations.append(referee.observation(number, of: row, by: peer))
+            peer.observations.append(referee.observation(number, of: row, byPattern: byPattern, by: peer))
         case .unobserve(let number): peer.observations.removeAll { $0.number == number }
         case .vouch(let number):
             let node = nodes[peer.node]

@@ -12,10 +12,11 @@ extension NodeSimulation {
         let node = nodes[places[step.a / app.rows.count % places.count]]
         guard !node.peers.contains(where: { $0.row == row && !$0.pipe.isClosedByBroker }) else { return }
         let observed = app.rows.indices.filter { $0 != row && step.b >> $0 & 1 == 1 }
+            .map { (row: $0, byPattern: step.c >> $0 & 1 == 1) }
         connect(.row(row), to: node, observing: observed)
     }
 
-    func connect(_ role: JoinedPeer.Role, to node: JoinedNode, observing observed: [Int]) {
+    func connect(_ role: JoinedPeer.Role, to node: JoinedNode, observing observed: [(row: Int, byPattern: Bool)]) {
         let pid = node.newProcess()
         let connection = node.connect(pid)
         let (name, rank): (String, Int)
@@ -23,10 +24,10 @@ extension NodeSimulation {
         switch role {
         case .row(let row):
             (name, rank) = (app.rows[row].name, app.rows[row].rank)
-            let names = ([JoinedApp.reported] + observed.map { app.rows[$0].broadcast }).map { #"{"name":"\#($0)"}"# }
+            let all = [#"{"name":"\#(JoinedApp.reported)"}"#] + observed.map { observes($0.row, $0.byPattern) }
             hello =
                 #"{"protocol":1,"module":"\#(name)","interfaces":{"\#(app.rows[row].interface)":{}},"#
-                + #""observes":[\#(names.joined(separator: ","))]}"#
+                + #""observes":[\#(all.joined(separator: ","))]}"#
         case .operator: (name, rank, hello) = ("operator", 0, #"{"protocol":1,"role":"operator"}"#)
         case .launcher: (name, rank, hello) = ("launcher", 0, #"{"protocol":1,"role":"launcher"}"#)
         }
@@ -156,18 +157,25 @@ extension NodeSimulation {
         referee.broadcasts.append(
             JoinedBroadcast(number: number, sender: peer.number, node: peer.node, row: row, sent: referee.nextPlace()))
         send(
-            peer, #"{"kind":"broadcast","name":"\#(app.rows[row].broadcast)"}"#,
+            peer,
+            #"{"kind":"broadcast","name":"\#(app.rows[row].broadcast)"\#(app.rows[row].retains ? #","retain":true"# : "")}"#,
             #"{"n":\#(number)\#(isLong ? Self.filler : "")}"#)
         peer.broadcasts.append((peer.bytesSent, number))
     }
 
     private func observe(_ step: NodeStep, _ peer: JoinedPeer) {
         let row = step.b % app.rows.count
-        let isAsked = peer.asked.values.contains { if case .observe(row) = $0 { true } else { false } }
+        let isAsked = peer.asked.values.contains { if case .observe(row, _) = $0 { true } else { false } }
         guard peer.row != nil, peer.row != row, !isAsked, !peer.observations.contains(where: { $0.row == row }) else {
             return
         }
-        ask(peer, .observe(row), "observe", #"{"name":"\#(app.rows[row].broadcast)"}"#)
+        let byPattern = step.c & 1 == 1
+        ask(peer, .observe(row, byPattern: byPattern), "observe", observes(row, byPattern))
+    }
+
+    /// Returns the members of an observation of a row's broadcasts.
+    private func observes(_ row: Int, _ byPattern: Bool) -> String {
+        byPattern ? #"{"pattern":"\#(app.rows[row].pattern)"}"# : #"{"name":"\#(app.rows[row].broadcast)"}"#
     }
 
     private func unobserve(_ step: NodeStep, _ peer: JoinedPeer) {

@@ -179,6 +179,7 @@ package final class NodeSimulation {
         tell("# all answer what they have")
         answerAll()
         goOn(seconds: 45) { [self] in !referee.peers.contains { $0.isUsable && !$0.open.isEmpty } }
+        if referee.finding == nil { referee.haveRetained(nodes) }
         tell("# all broadcast once more")
         broadcastAll()
         goOn(seconds: 1)

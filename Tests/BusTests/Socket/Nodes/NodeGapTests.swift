@@ -124,6 +124,30 @@ struct NodeGapTests {
         }
     }
 
+    /// Berlin has told its counts, and doesn't send anything before tokyo's table has come.
+    @Test(.promise("N.33"), arguments: ["saved", "*"]) func whatIsBroadcastWhileANodeJoinsIsCounted(_ name: String)
+        throws
+    {
+        try TestBus.run(.twoNodes { $0.node = "berlin" }) { bus in
+            let member = name == "*" ? "observesPatterns" : "observes"
+            let observes: JSON = .object([.init(member, .object([.init(name, 1)]))])
+            let first = try NodeHostilityTests.tokyo(of: bus)
+            try first.send(["kind": "node"], body: observes)
+            let store = try bus.provider("Storage", "Storage")
+            try NodeNoticeTests.waitUntilObserved("saved", by: store)
+            first.close()
+            try TestNodes.wait(for: "lost", of: "tokyo", on: bus)
+            let line = try TestNodes.line(to: "tokyo", of: bus)
+            let facts = try line.expect(["kind": "node"]).json
+            try broadcast(["n": 2], by: store, reaches: 0)
+            let members = facts.object?.map { $0.name == "node" ? .init("node", "tokyo") : $0 } ?? []
+            try line.send(["kind": "node"], body: .object(members + (observes.object ?? [])))
+            try NodeNoticeTests.waitUntilObserved("saved", by: store)
+            let told = try line.find(["kind": name == "*" ? "node" : "notice"])
+            #expect((name == "*" ? told.json["missed"]?["*"] : told["missed"]) == 1)
+        }
+    }
+
     // MARK: Observers that come and go
 
     /// A notice that tokyo sends after it has read berlin's number.
