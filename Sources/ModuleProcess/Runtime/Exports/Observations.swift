@@ -1,4 +1,5 @@
 internal import StrataCore
+internal import StrataDeriving
 
 /// The module's observations in the order of hello's list, and the broker's numbers for them on the
 /// current connection.
@@ -41,14 +42,14 @@ struct Observations {
 final class Observing {
     /// The notification's name, or a pattern of names.
     let name: String
-    /// The notification's contract; nil if it has none.
-    let type: (any Notice.Type)?
+    /// The type of the content; nil if it has none.
+    let type: ModuleOutline.Content?
     let object: String?
     let keep: Keep
     let handle: @ModuleActor (Delivery) async throws -> Void
 
     init(
-        _ name: String, of type: (any Notice.Type)? = nil, object: String?, keep: Keep,
+        _ name: String, of type: ModuleOutline.Content? = nil, object: String?, keep: Keep,
         handle: @escaping @ModuleActor (Delivery) async throws -> Void
     ) {
         self.name = name
