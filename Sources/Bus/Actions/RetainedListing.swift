@@ -116,11 +116,12 @@ final class RetainedListing {
 extension BusCore {
     /// `bus/retained`: lists retained broadcasts for operators.
     func listRetained(_ call: BusCall) throws(BusError) {
-        let params = try call.params()
+        let params = call.body.isEmpty ? MemberReader([:], of: "bus/retained") : try call.params()
         var terms = RetainedListing.Terms()
         let (name, pattern) = (try params.string("name"), try params.string("pattern"))
         try require(
-            name == nil || pattern == nil, .badParams, "bus/retained has both \"name\" and \"pattern\": give one of them")
+            name == nil || pattern == nil, .badParams,
+            "bus/retained has both \"name\" and \"pattern\": give one of them")
         if let problem = pattern.flatMap(NamePattern.problem) { throw BusError(.badParams, problem) }
         if let listed = name ?? pattern {
             terms.target = Observation.Target(AppTable.Observed(name: listed, isPattern: pattern != nil))

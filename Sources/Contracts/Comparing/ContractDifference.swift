@@ -126,8 +126,8 @@ struct ContractDifference {
         compareDeprecation(old.isDeprecated, new.isDeprecated, path)
         if old.isSettable != new.isSettable {
             add(
-                old.isSettable ? .breaking : .compatible, path.member("settable"), Words.isIt(old.isSettable, "settable"),
-                Words.isIt(new.isSettable, "settable"))
+                old.isSettable ? .breaking : .compatible, path.member("settable"),
+                Words.isIt(old.isSettable, "settable"), Words.isIt(new.isSettable, "settable"))
         }
         compare(old.value, new.value, .output, path.member("value"))
         guard old.isSettable, new.isSettable else { return }

@@ -57,13 +57,19 @@ public struct ContractBuilder {
         guard let listed = interface.listed else { return }
         let name = interface.name
         // An action without a type can't be listed.
-        let exported = interface.actions.filter { $0.params != nil }.map(\.name) + interface.properties.map(\.name)
-        if let missing = listed.first(where: { !exported.contains($0) }) {
+        let typed = interface.actions.filter { $0.params != nil }.map(\.name)
+        let properties = interface.properties.map(\.name)
+        for (kind, listed, exported) in [
+            ("action", listed, interface.actions.map(\.name)), ("property", interface.listedProperties, properties),
+        ] {
+            guard let missing = listed.first(where: { !exported.contains($0) }) else { continue }
             throw ContractFailure(
-                "\(name) lists \(missing) in its members, and \(name)/\(missing) isn't exported as it is listed: export it, "
-                    + "or take it from the list")
+                "\(name) lists the \(kind) \(missing) in its members, and \(name)/\(missing) isn't exported: export it, or "
+                    + "take it from the list")
         }
-        if let other = exported.first(where: { !listed.contains($0) }) {
+        let others =
+            typed.filter { !listed.contains($0) } + properties.filter { !interface.listedProperties.contains($0) }
+        if let other = others.first {
             throw ContractFailure(
                 "\(name)/\(other) is exported, and \(name) doesn't list it in its members: list it, or don't export it")
         }

@@ -77,9 +77,11 @@ public struct ModuleOutline: Sendable {
         /// What is exported, without the actions of properties; of a required interface what it lists.
         public var actions: [Action] = []
         public var properties: [Property] = []
-        /// The names of the actions and properties that a provided interface lists as its members; nil if
-        /// it lists nothing.
+        /// The names of the actions that a provided interface lists as its members; nil if it lists
+        /// nothing.
         public var listed: [String]?
+        /// The names of the properties that it lists.
+        public var listedProperties: [String] = []
         public var broadcasts: [Notice] = []
         public var reports: [Notice] = []
 

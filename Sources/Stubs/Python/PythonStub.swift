@@ -74,11 +74,11 @@ public struct PythonStub {
             let constant = Identifier.unique(PythonName.constant(property.name), in: &taken)
             source.line("\(constant): Final = \(PythonName.literal(contract.names(of: property).notice))")
             let about = content.map { ", a `\($0.text)`" } ?? ""
-            source.docstring(
-                "The broadcast that tells the value of `\(property.name)`\(about).\(property.doc.map { " \($0)" } ?? "")")
+            let doc = property.doc.map { " \($0)" } ?? ""
+            source.docstring("The broadcast that tells the value of `\(property.name)`\(about).\(doc)")
         }
         var codes: Set<String> = []
-        for problem in contract.actions.flatMap(\.errors) + contract.properties.flatMap(\.errors) where codes.insert(problem.code).inserted {
+        for problem in contract.problems where codes.insert(problem.code).inserted {
             let constant = Identifier.unique(PythonName.constant(contract.shortened(problem.code)), in: &taken)
             source.line("\(constant): Final = \(PythonName.literal(problem.code))")
             source.docstring("The code of an error\(problem.doc.map { ": \($0)" } ?? ".")")

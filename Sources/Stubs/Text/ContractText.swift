@@ -128,6 +128,9 @@ public struct ContractText {
 }
 
 extension Contract {
+    /// The errors of all actions and properties.
+    var problems: [Problem] { actions.flatMap(\.errors) + properties.flatMap(\.errors) }
+
     /// The names of the definitions that the actions, properties and notifications lead to, sorted.
     public var usedDefinitions: [String] {
         names(

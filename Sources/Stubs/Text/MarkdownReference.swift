@@ -47,7 +47,8 @@ public struct MarkdownReference {
         if property.isDeprecated { lines += paragraph("Deprecated.") }
         let names = contract.names(of: property)
         let setting = property.isSettable ? ", \(code(names.set)) sets it" : ""
-        lines += ["", "\(code(names.get)) reads it\(setting), and the retained broadcast \(code(names.notice)) tells it."]
+        let broadcast = "the retained broadcast \(code(names.notice)) tells it"
+        lines += ["", "\(code(names.get)) reads it\(setting), and \(broadcast)."]
         if property.needsAuthorization == true { lines += paragraph("Setting it asks the app's authorizer.") }
         let bounds = property.value.flatMap(SchemaText.bounds)
         if let bounds { lines += paragraph("Values: \(bounds).") }

@@ -83,7 +83,7 @@ public struct TypeScriptStub {
             notices.line("}")
         }
         var codes: Set<String> = []
-        for problem in contract.actions.flatMap(\.errors) + contract.properties.flatMap(\.errors) where codes.insert(problem.code).inserted {
+        for problem in contract.problems where codes.insert(problem.code).inserted {
             source.docComment("The code of an error\(problem.doc.map { ": \($0)" } ?? ".")")
             let constant = Identifier.unique(TypeScriptName.constant(contract.shortened(problem.code)), in: &taken)
             source.line("static readonly \(constant) = \(TypeScriptName.literal(problem.code));")

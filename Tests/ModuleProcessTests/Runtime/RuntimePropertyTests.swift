@@ -10,7 +10,7 @@ struct RuntimePropertyTests {
     private static let manifest = """
         app: demo
         modules:
-          Lamp: {start: manual}
+          Lamp: {start: manual, provides: [Lamp, Extra]}
           Watcher: {level: middle, start: manual}
         """
 
@@ -128,6 +128,7 @@ struct RuntimePropertyTests {
         let error = await #expect(throws: (any Error).self) {
             try await Task { @ModuleActor in try ModuleRuntime.describe(HalfModule.self) }.value
         }
-        #expect(error.map { "\($0)" }?.contains("Lamp lists bulb in its members, and Lamp/bulb isn't exported") == true)
+        #expect(
+            error.map { "\($0)" }?.contains("Lamp lists the property bulb in its members, and Lamp/bulb isn't") == true)
     }
 }

@@ -53,7 +53,7 @@ struct CommandPropertyTests {
         .promise("M.180"),
         arguments: [
             (["get", "Player/volum"], "Player has no property volum\nDid you mean Player/volume?"),
-            (["get", "Player/stop"], "Player has no property stop, but an action of that name: strata call Player/stop"),
+            (["get", "Player/stop"], "no property stop, but an action of that name: strata call Player/stop"),
             (["get", "Plaier/volume"], "Did you mean Player?"),
             (["set", "Player/title", "x"], "the property Player/title can't be set: its owner alone changes it"),
             (["set", "Player/volume", "101"], "$.value: expected an integer from 0 to 100, found the number 101"),
@@ -111,7 +111,8 @@ struct CommandPropertyTests {
         case "bus/monitor":
             [
                 .partial(
-                    #"{"at":1000000,"kind":"broadcast","from":"Player","to":"","name":"Player.volume","bytes":2,"body":41}"#)
+                    #"{"at":1000000,"kind":"broadcast","from":"Player","to":"","name":"Player.volume","bytes":2,"body":41}"#
+                )
             ]
         default: asked.kind == .cancel ? [.error("cancelled", "")] : [.reply("{}")]
         }

@@ -161,7 +161,8 @@ struct ContractReader {
             }
             guard broadcasts.contains(names.notice) else { continue }
             throw ContractError(
-                path.member("broadcasts").member(names.notice), "this is the broadcast of the property \(property.name)")
+                path.member("broadcasts").member(names.notice), "this is the broadcast of the property \(property.name)"
+            )
         }
     }
 

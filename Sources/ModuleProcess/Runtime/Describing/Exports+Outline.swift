@@ -27,7 +27,10 @@ extension Exports {
         var outline = ModuleOutline.Interface(interface.name)
         if let type = interface.type {
             outline = try Self.outline(requiring: type)
-            if !type.members.isEmpty { outline.listed = outline.actions.map(\.name) + outline.properties.map(\.name) }
+            if !type.members.isEmpty {
+                outline.listed = outline.actions.map(\.name)
+                outline.listedProperties = outline.properties.map(\.name)
+            }
         }
         outline.hasInstances = interface.hasInstances
         let properties = properties.filter { $0.name.interface == interface.name }
