@@ -10,7 +10,7 @@ struct RuntimePropertyTests {
     private static let manifest = """
         app: demo
         modules:
-          Lamp: {start: manual, provides: [Lamp, Extra]}
+          Lamp: {start: manual}
           Watcher: {level: middle, start: manual}
         """
 
@@ -85,6 +85,7 @@ struct RuntimePropertyTests {
             connection.lose(connection.session!)  // because it is ready
             // Nothing is told without a connection, and nothing is lost.
             try lamp.brightness.set(8)
+            _ = try await app.bus(of: LampModule.self).call("bus/ping")
             #expect(try await bus.get(Lamp.Brightness.self) == 8)
             #expect(watcher.seen.contains("8"))
             var seen: [Int] = []

@@ -57,7 +57,8 @@ class Client:
         try:
             params = {VALUE: encoded(whole_plan(type), value)}
         except Mismatch as problem:
-            raise BusError("bad-params", f"the value for {self._to(action)} isn't of its type: {problem}") from None
+            what = f"the value for {self._to(action)} isn't of its type: {problem}"
+            raise BusError("bad-params", what, ran="no") from None
         await self._call(action, params, deadline=deadline)
 
     @overload

@@ -27,11 +27,12 @@ from .observers import Observation, Observer, Observers, check_observation
 from .offers import Offer
 from .own_spans import AttributeValue, OwnSpan, own_span
 from .process import run_process
-from .properties import Property, ValueT
+from .properties import PropertyValue
 from .property_names import is_property_name, setter
 from .registrations import Registration, Registrations
 from .runner import Runner
 from .telemetry import Telemetry
+from .topics import ValueT
 
 
 class Module(Declarations, Bus):
@@ -183,12 +184,12 @@ class Module(Declarations, Bus):
         errors: Mapping[str, str] | None = None,
         doc: str | None = None,
         deprecated: bool = False,
-    ) -> Property[ValueT]:
+    ) -> PropertyValue[ValueT]:
         """Declares a property, `Interface/name`: a value that others read and observe.
 
         They read it by the action of this name, and observe the broadcast `Interface.name`, which the bus
         keeps for later observers. If it is settable, the action `Interface/name.set` sets it, to a value
-        that `Property.check` may refuse.
+        that `PropertyValue.check` may refuse.
 
         Args:
             type: the type of its values; `Any` for JSON.
@@ -202,7 +203,7 @@ class Module(Declarations, Bus):
         interface, name = split_action(to)
         if not is_property_name(name):
             raise ValueError(f"{to} is no property's name: an action's of at most 60 bytes, without .set at its end")
-        declared = Property(
+        declared = PropertyValue(
             self, interface, name, type, value, settable, auth, checked_codes(errors or {}), doc, deprecated
         )
         self.action(to)(declared._reader())

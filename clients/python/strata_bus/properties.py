@@ -1,4 +1,4 @@
-"""`Property`: a value that others read, observe, and perhaps set."""
+"""`PropertyValue`: a value that others read, observe, and perhaps set."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -8,15 +8,15 @@ from .errors import BusError
 from .handlers import awaited
 from .log import logger
 from .property_names import VALUE, broadcast_name
+from .topics import ValueT
 
 if TYPE_CHECKING:
     from .module import Module
 
-ValueT = TypeVar("ValueT")
 CheckT = TypeVar("CheckT", bound=Callable[..., Any])
 
 
-class Property(Generic[ValueT]):
+class PropertyValue(Generic[ValueT]):
     """The value of a property at its owner, which `Module.property` declares.
 
     Observers get the first value when the module's `set_up` is done, then each change, and the value

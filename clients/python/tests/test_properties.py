@@ -15,10 +15,10 @@ class Bulb:
 class PropertyTests(BusCase):
     def lamp(self) -> strata_bus.Module:
         module = strata_bus.Module("Low")
-        self.brightness: strata_bus.Property[int] = module.property(
+        self.brightness: strata_bus.PropertyValue[int] = module.property(
             "Lamp/brightness", int, 1, settable=True, errors={"Lamp.hot": "It is too hot."}, doc="From 0 to 100."
         )
-        self.bulb: strata_bus.Property[Bulb | None] = module.property("Lamp/bulb", Bulb | None, None)
+        self.bulb: strata_bus.PropertyValue[Bulb | None] = module.property("Lamp/bulb", Bulb | None, None)
 
         @self.brightness.check
         async def check(wanted: int) -> None:
