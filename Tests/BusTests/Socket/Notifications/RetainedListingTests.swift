@@ -36,7 +36,10 @@ struct RetainedListingTests {
             #expect(names(try tool.asked("bus/retained")) == ["a.y#o", "b", "a.x"])
             let bodies = try tool.asked("bus/retained", ["name": "a.x", "bodies": true])
             #expect(bodies["retained"]?.array?.map { $0["body"] } == [["n": 9]])
+            try other.broadcast("a.long.er", 1, Self.retain)
+            _ = try other.drain()
             #expect(names(try tool.asked("bus/retained", ["pattern": "a.*"])) == ["a.y#o", "a.x"])
+            try other.asked("bus/forget", ["name": "a.long.er"])
             let empty = try tool.asked("bus/retained", ["name": "b", "bodies": true])
             #expect(empty["retained"]?.array?[0]["body"] == .null)
             #expect(names(try tool.asked("bus/retained", ["name": "c"])).isEmpty)
@@ -78,6 +81,21 @@ struct RetainedListingTests {
             let rest = try #require(try tool.asked("bus/retained", ["bodies": true, "from": next])["retained"]?.array)
             #expect(rest.map { $0["name"] } == ["f", "g", "h"])
             #expect(rest.map { $0["omitted"] } == [nil, "size", "json"])
+        }
+    }
+
+    @Test(.promise("7.43")) func underAnAdaptersNameItIsNotListedOnceMore() throws {
+        let table = AppTable.sixModules { table in
+            table.modules[0].provides = ["New"]
+            var adapter = AppTable.Adapter(name: "Old", to: "New")
+            adapter.notices = [AppTable.Rename(from: "a", to: "b")]
+            table.adapters = [adapter]
+        }
+        try MemoryBus.run(table) { bus in
+            let sender = try bus.module("Ant")
+            try sender.broadcast("a", 1, Self.retain)
+            _ = try sender.drain()
+            #expect(names(try bus.operator().asked("bus/retained")) == ["a"])
         }
     }
 
