@@ -95,6 +95,7 @@ extension Contract {
             case .elements(let schema): actions[index].result = .elements(schema.map(map))
             }
         }
+        for index in properties.indices { properties[index].value = properties[index].value.map(map) }
         for list in [\Contract.broadcasts, \.reports, \.observes] {
             for index in self[keyPath: list].indices {
                 self[keyPath: list][index].content = self[keyPath: list][index].content.map(map)

@@ -44,6 +44,12 @@ extension SymbolGraph {
             if symbol.isDeprecated { contract.actions[index].isDeprecated = true }
             names.completeMembers(&contract.actions[index].params, of: pointer, at: "\(pointer)/params")
         }
+        for index in contract.properties.indices {
+            let property = contract.properties[index]
+            guard let symbol = names["\(prefix)/properties/\(JSONPointer.token(property.name))"] else { continue }
+            if property.doc == nil { contract.properties[index].doc = symbol.doc }
+            if symbol.isDeprecated { contract.properties[index].isDeprecated = true }
+        }
         complete(&contract.broadcasts, names, at: "\(prefix)/broadcasts")
         complete(&contract.reports, names, at: "\(prefix)/reports")
         complete(&contract.observes, names, at: "\(prefix)/observes")

@@ -60,6 +60,7 @@ package enum ContractCorpus {
             case .elements(let schema): add(["actions", action.name, "element"], schema)
             }
         }
+        for property in contract.properties { add(["properties", property.name, "value"], property.value) }
         for (kind, notices) in [("broadcasts", contract.broadcasts), ("reports", contract.reports)] {
             for notice in notices { add([kind, notice.name, "content"], notice.content) }
         }

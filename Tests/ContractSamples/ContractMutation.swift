@@ -27,7 +27,7 @@ package struct ContractMutation {
 
     private mutating func changedOnce(_ contract: Contract) -> Contract {
         var contract = contract
-        switch generator.below(12) {
+        switch generator.below(14) {
         case 0: changeDocument(&contract)
         case 1: rename(&contract)
         case 2, 3, 4:
@@ -39,6 +39,7 @@ package struct ContractMutation {
         case 6 where !contract.reports.isEmpty:
             let index = generator.below(contract.reports.count)
             contract.reports[index].content = contract.reports[index].content.map { changed($0, contract) }
+        case 12, 13: changeProperty(&contract)
         case 7:
             guard let settings = contract.settings else { break }
             if case .object(let members) = changed(Schema(.object(settings)), contract).form {
@@ -81,6 +82,28 @@ package struct ContractMutation {
         }
         contract.definitions[new] = contract.definitions.removeValue(forKey: name)
         contract.mapSchemas(renamed)
+    }
+
+    private mutating func changeProperty(_ contract: inout Contract) {
+        guard case .interface = contract.subject else { return }
+        guard !contract.properties.isEmpty, generator.chance(4, in: 5) else {
+            return contract.properties.append(random.property("zz\(generator.below(3))"))
+        }
+        let index = generator.below(contract.properties.count)
+        var property = contract.properties[index]
+        switch generator.below(8) {
+        case 0:
+            contract.properties.remove(at: index)
+            return
+        case 1:
+            property.isSettable.toggle()
+            if !property.isSettable { (property.needsAuthorization, property.errors) = (nil, []) }
+        case 2: property.isDeprecated.toggle()
+        case 3 where property.isSettable: property.needsAuthorization = [nil, true, false][generator.below(3)]
+        case 4 where property.isSettable: property.errors.append(Contract.Problem("zz.new"))
+        default: property.value = property.value.map { changed($0, contract) } ?? random.schema()
+        }
+        contract.properties[index] = property
     }
 
     private mutating func change(_ action: inout Contract.Action, _ contract: Contract) {

@@ -33,6 +33,7 @@ package struct RandomContract {
             contract.definitions[definition.name] = self.definition(definition.kind, index)
         }
         contract.actions = sorted(names(4, ["search", "add", "_a.b-c", "Remove", "list"])).map { action($0) }
+        if !isModule { contract.properties = sorted(names(2, ["volume", "_p", "Title-x"])).map { property($0) } }
         contract.broadcasts = notices()
         contract.reports = notices()
         if isModule {
@@ -61,6 +62,17 @@ package struct RandomContract {
         }
         action.errors = sorted(names(2, ["Face.none", "Face.too.many", "x.é"])).map { Contract.Problem($0, doc: doc()) }
         return action
+    }
+
+    /// Returns a property, whose names none of the actions and notifications have.
+    package mutating func property(_ name: String) -> Contract.Property {
+        var property = Contract.Property(name, value: maybe { $0.schema(2) }, isSettable: generator.chance(1, in: 2))
+        property.doc = doc()
+        property.isDeprecated = generator.chance(1, in: 8)
+        guard property.isSettable else { return property }
+        property.needsAuthorization = generator.chance(1, in: 2) ? nil : generator.chance(1, in: 2)
+        property.errors = sorted(names(2, ["Face.none", "x.é"])).map { Contract.Problem($0, doc: doc()) }
+        return property
     }
 
     private mutating func notices() -> [Contract.Notice] {

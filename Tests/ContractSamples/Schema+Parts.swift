@@ -42,6 +42,7 @@ extension Contract {
             case .elements(let schema): actions[index].result = .elements(schema.map(change))
             }
         }
+        for index in properties.indices { properties[index].value = properties[index].value.map(change) }
         for list in [\Contract.broadcasts, \.reports, \.observes] {
             for index in self[keyPath: list].indices {
                 self[keyPath: list][index].content = self[keyPath: list][index].content.map(change)

@@ -67,7 +67,7 @@ extension BusCore {
         ("nodeState", .link, .now(nodeState)),
         ("timeline", .operators, .inParts(timelineListing)),
         ("requests", .operators, .inParts(requestsListing)), ("metrics", .operators, .later(askModule)),
-        ("contracts", .operators, .later(askModule)),
+        ("contracts", .operators, .later(askModule)), ("retained", .operators, .later(listRetained)),
         ("watch", .anybody, .later(watchModules)), ("monitor", .operators, .later(monitor)),
         ("traffic", .operators, .later(watchTraffic)),
         ("ping", .everyPeer, .now(pong)), ("vouch", .launcher, .now(vouch)), ("retire", .launcher, .later(retire)),

@@ -15,11 +15,12 @@ extension Contract {
     }
 
     /// Returns how this contract of a provider differs from the one that a caller was built with.
-    /// Only the actions that the caller knows are compared.
+    /// Only the actions and properties that the caller knows are compared.
     public func changes(forCaller caller: Contract) -> ContractComparison {
         var walk = ContractDifference(caller, self)
         walk.compareSubjects()
         walk.compareActions(listsAdded: false)
+        walk.compareProperties(listsAdded: false)
         return walk.comparison
     }
 

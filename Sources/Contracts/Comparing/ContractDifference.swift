@@ -29,8 +29,9 @@ struct ContractDifference {
                 new.hasInstances ? "multiple" : "single")
         }
         compareActions(listsAdded: true)
+        compareProperties(listsAdded: true)
         let isModule = if case .module = new.subject { true } else { false }
-        compareNotices("broadcasts", old.broadcasts, new.broadcasts, .output)
+        compareNotices("broadcasts", old.broadcasts, new.broadcasts, .output, also: new.broadcastsOfProperties)
         // The owner of an interface receives its reports; a module's are those that it sends.
         compareNotices("reports", old.reports, new.reports, isModule ? .output : .input)
         compareNotices("observes", old.observes, new.observes, .input, isNeeded: false)
@@ -48,7 +49,10 @@ struct ContractDifference {
 
     mutating func compareActions(listsAdded: Bool) {
         let path = ValuePath.root.member("actions")
-        let after = Dictionary(new.actions.map { (ExactName($0.name), $0) }) { first, _ in first }
+        // An action that has become one of a property is still there.
+        let after = Dictionary((new.actions + new.actionsOfProperties).map { (ExactName($0.name), $0) }) { first, _ in
+            first
+        }
         for action in old.actions {
             let place = path.member(action.name)
             guard let other = after[ExactName(action.name)] else {
@@ -66,11 +70,7 @@ struct ContractDifference {
 
     private mutating func compare(_ old: Contract.Action, _ new: Contract.Action, _ path: ValuePath) {
         compareDeprecation(old.isDeprecated, new.isDeprecated, path)
-        if old.needsAuthorization != new.needsAuthorization {
-            add(
-                old.needsAuthorization == false && new.needsAuthorization == true ? .breaking : .compatible,
-                path.member("auth"), words(old.needsAuthorization), words(new.needsAuthorization))
-        }
+        compareAuthorization(old.needsAuthorization, new.needsAuthorization, path)
         compare(old.params, new.params, .input, path.member("params"))
         switch (old.result, new.result) {
         case (.reply(let before), .reply(let after)): compare(before, after, .output, path.member("reply"))
@@ -79,28 +79,74 @@ struct ContractDifference {
         case (.reply, .elements): add(.breaking, path, "one reply", "a stream")
         case (.elements, .reply): add(.breaking, path, "a stream", "one reply")
         }
-        let (before, after) = (Set(old.errors.map(\.code)), Set(new.errors.map(\.code)))
-        for problem in old.errors where !after.contains(problem.code) {
+        compareErrors(old.errors, new.errors, path)
+    }
+
+    private mutating func compareErrors(_ old: [Contract.Problem], _ new: [Contract.Problem], _ path: ValuePath) {
+        let (before, after) = (Set(old.map(\.code)), Set(new.map(\.code)))
+        for problem in old where !after.contains(problem.code) {
             add(.compatible, path.member("errors").member(problem.code), "an error", "absent")
         }
-        for problem in new.errors where !before.contains(problem.code) {
+        for problem in new where !before.contains(problem.code) {
             add(.compatible, path.member("errors").member(problem.code), "absent", "an error")
         }
+    }
+
+    private mutating func compareAuthorization(_ old: Bool?, _ new: Bool?, _ path: ValuePath) {
+        guard old != new else { return }
+        add(old == false && new == true ? .breaking : .compatible, path.member("auth"), words(old), words(new))
     }
 
     private func words(_ needsAuthorization: Bool?) -> String {
         needsAuthorization.map { Words.isIt($0, "authorized") } ?? "unknown"
     }
 
+    // MARK: Properties
+
+    mutating func compareProperties(listsAdded: Bool) {
+        let path = ValuePath.root.member("properties")
+        let after = Dictionary(new.properties.map { (ExactName($0.name), $0) }) { first, _ in first }
+        for property in old.properties {
+            let place = path.member(property.name)
+            guard let other = after[ExactName(property.name)] else {
+                add(.breaking, place, "a property", "absent")
+                continue
+            }
+            compare(property, other, place)
+        }
+        guard listsAdded else { return }
+        let before = Set(old.properties.map { ExactName($0.name) })
+        for property in new.properties where !before.contains(ExactName(property.name)) {
+            add(.compatible, path.member(property.name), "absent", "a property")
+        }
+    }
+
+    /// A value goes from its owner to those who read it, and if it can be set, to the owner as well.
+    private mutating func compare(_ old: Contract.Property, _ new: Contract.Property, _ path: ValuePath) {
+        compareDeprecation(old.isDeprecated, new.isDeprecated, path)
+        if old.isSettable != new.isSettable {
+            add(
+                old.isSettable ? .breaking : .compatible, path.member("settable"),
+                Words.isIt(old.isSettable, "settable"), Words.isIt(new.isSettable, "settable"))
+        }
+        compare(old.value, new.value, .output, path.member("value"))
+        guard old.isSettable, new.isSettable else { return }
+        compareAuthorization(old.needsAuthorization, new.needsAuthorization, path)
+        compare(old.value, new.value, .input, path.member("set"))
+        compareErrors(old.errors, new.errors, path)
+    }
+
     // MARK: Notifications
 
-    /// - Parameter isNeeded: whether somebody misses a notification that is gone.
+    /// - Parameters:
+    ///   - isNeeded: whether somebody misses a notification that is gone.
+    ///   - others: what the new contract has besides, and doesn't list as such.
     private mutating func compareNotices(
         _ kind: String, _ old: [Contract.Notice], _ new: [Contract.Notice], _ direction: SchemaDifference.Direction,
-        isNeeded: Bool = true
+        isNeeded: Bool = true, also others: [Contract.Notice] = []
     ) {
         let path = ValuePath.root.member(kind)
-        let after = Dictionary(new.map { (ExactName($0.name), $0) }) { first, _ in first }
+        let after = Dictionary((new + others).map { (ExactName($0.name), $0) }) { first, _ in first }
         for notice in old {
             let place = path.member(notice.name)
             guard let other = after[ExactName(notice.name)] else {

@@ -1,8 +1,9 @@
 public import StrataCore
 
-/// The contract of an interface, or of a module: its actions and notifications, and their types.
+/// The contract of an interface, or of a module: its actions, properties and notifications, and their
+/// types.
 ///
-/// The actions and notifications are sorted by name, so that equal contracts are equal documents.
+/// All of them are sorted by name, so that equal contracts are equal documents.
 public struct Contract: Sendable, Equatable {
     /// What a contract is about.
     public enum Subject: Sendable, Hashable {
@@ -24,7 +25,11 @@ public struct Contract: Sendable, Equatable {
     public var doc: String?
     /// Whether each user creates instances of its own.
     public var hasInstances = false
+    /// The actions, without those that belong to properties.
     public var actions: [Action] = []
+    /// The properties of an interface; of a module none.
+    public var properties: [Property] = []
+    /// The broadcasts, without those of an interface's properties.
     public var broadcasts: [Notice] = []
     public var reports: [Notice] = []
     /// The notifications that a module observes; of an interface none.
@@ -75,6 +80,28 @@ public struct Contract: Sendable, Equatable {
         }
     }
 
+    /// A value that callers read, observe, and perhaps set. Its actions and its broadcast follow from it.
+    public struct Property: Sendable, Equatable {
+        public var name: String
+        public var doc: String?
+        public var isDeprecated = false
+        /// Whether callers may set it.
+        public var isSettable = false
+        /// Whether the app's authorizer is asked before it is set; nil if that isn't known, or nobody sets
+        /// it.
+        public var needsAuthorization: Bool?
+        /// The schema of the value; nil if it isn't known.
+        public var value: Schema?
+        /// The errors of its own with which a set is answered, sorted by code.
+        public var errors: [Problem] = []
+
+        public init(_ name: String, value: Schema? = nil, isSettable: Bool = false) {
+            self.name = name
+            self.value = value
+            self.isSettable = isSettable
+        }
+    }
+
     /// A notification that is sent or observed.
     public struct Notice: Sendable, Equatable {
         public var name: String
@@ -88,6 +115,4 @@ public struct Contract: Sendable, Equatable {
             self.content = content
         }
     }
-
-    public func action(_ name: String) -> Action? { actions.first { $0.name == name } }
 }

@@ -44,6 +44,9 @@ public struct ContractBuilder {
         for action in interface.actions {
             contract.actions.append(try self.action(action, of: interface.name, at: pointer))
         }
+        for property in interface.properties {
+            contract.properties.append(try self.property(property, of: interface.name, at: pointer))
+        }
         contract.broadcasts = try notices(interface.broadcasts, "broadcasts", of: interface.name, at: pointer)
         contract.reports = try notices(interface.reports, "reports", of: interface.name, at: pointer)
         return try complete(contract, at: pointer)
@@ -53,16 +56,22 @@ public struct ContractBuilder {
     private static func check(_ interface: ModuleOutline.Interface) throws(ContractFailure) {
         guard let listed = interface.listed else { return }
         let name = interface.name
-        if let missing = listed.first(where: { name in !interface.actions.contains { $0.name == name } }) {
+        // An action without a type can't be listed.
+        let typed = interface.actions.filter { $0.params != nil }.map(\.name)
+        let properties = interface.properties.map(\.name)
+        for (kind, listed, exported) in [
+            ("action", listed, interface.actions.map(\.name)), ("property", interface.listedProperties, properties),
+        ] {
+            guard let missing = listed.first(where: { !exported.contains($0) }) else { continue }
             throw ContractFailure(
-                "\(name) lists the action \(missing) in its members, and \(name)/\(missing) isn't exported: export it, or "
+                "\(name) lists the \(kind) \(missing) in its members, and \(name)/\(missing) isn't exported: export it, or "
                     + "take it from the list")
         }
-        // An action without a type can't be listed.
-        if let other = interface.actions.first(where: { $0.params != nil && !listed.contains($0.name) }) {
+        let others =
+            typed.filter { !listed.contains($0) } + properties.filter { !interface.listedProperties.contains($0) }
+        if let other = others.first {
             throw ContractFailure(
-                "\(name)/\(other.name) is exported, and \(name) doesn't list it in its members: list it, or don't export it"
-            )
+                "\(name)/\(other) is exported, and \(name) doesn't list it in its members: list it, or don't export it")
         }
     }
 
@@ -71,8 +80,7 @@ public struct ContractBuilder {
     ) throws(ContractFailure) -> Contract.Action {
         var action = Contract.Action(outline.name)
         action.needsAuthorization = outline.needsAuthorization
-        action.errors = Self.sorted(
-            outline.errors.map { .init($0.code, doc: $0.doc.isEmpty ? nil : $0.doc) }, by: \.code)
+        action.errors = Self.problems(outline.errors)
         guard let params = outline.params, let result = outline.result else { return action }
         let place = ValuePath.root.member("actions").member(outline.name)
         let own = "\(pointer)/actions/\(outline.name)"
@@ -82,6 +90,24 @@ public struct ContractBuilder {
         let schema = try Self.naming(interface) { try deriver.schema(of: result, at: place.member(member)) }
         action.result = outline.isStream ? .elements(schema) : .reply(schema)
         return action
+    }
+
+    private mutating func property(
+        _ outline: ModuleOutline.Property, of interface: String, at pointer: String
+    ) throws(ContractFailure) -> Contract.Property {
+        var property = Contract.Property(outline.name, isSettable: outline.isSettable)
+        let place = ValuePath.root.member("properties").member(outline.name).member("value")
+        property.value = try Self.naming(interface) { try deriver.schema(of: outline.value, at: place) }
+        property.needsAuthorization = outline.isSettable ? outline.needsAuthorization : nil
+        property.errors = outline.isSettable ? Self.problems(outline.errors) : []
+        if let type = outline.type {
+            note(["\(pointer)/properties/\(JSONPointer.token(outline.name))": TypeName(type).symbol])
+        }
+        return property
+    }
+
+    private static func problems(_ errors: [(code: String, doc: String)]) -> [Contract.Problem] {
+        sorted(errors.map { .init($0.code, doc: $0.doc.isEmpty ? nil : $0.doc) }, by: \.code)
     }
 
     private mutating func notices(
@@ -94,6 +120,7 @@ public struct ContractBuilder {
                 let place = ValuePath.root.member(list).member(outline.name).member("content")
                 let own = "\(pointer)/\(list)/\(JSONPointer.token(outline.name))"
                 notice.content = try Self.naming(subject) { try deriver.contents(of: content, at: place) }
+                if let type = outline.type { note([own: TypeName(type).symbol]) }
                 note(deriver.swiftNames(of: content, at: own, schema: "\(own)/content"))
             }
             notices.append(notice)

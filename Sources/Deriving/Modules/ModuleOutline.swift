@@ -21,14 +21,36 @@ public struct ModuleOutline: Sendable {
         public init(_ name: String) { self.name = name }
     }
 
+    /// A property of an interface.
+    public struct Property: Sendable {
+        public var name: String
+        /// The type of its value.
+        public var value: Content
+        /// The type that declares it; nil if it is exported by name.
+        public var type: (any SendableMetatype.Type)?
+        public var isSettable = false
+        public var needsAuthorization: Bool?
+        /// The codes of its own errors, and what each means.
+        public var errors: [(code: String, doc: String)] = []
+
+        public init(_ name: String, _ value: Content, type: (any SendableMetatype.Type)? = nil) {
+            self.name = name
+            self.value = value
+            self.type = type
+        }
+    }
+
     /// A notification. Without a type it has no contract.
     public struct Notice: Sendable {
         public var name: String
         public var content: Content?
+        /// The type that declares it, if that isn't the content's.
+        public var type: (any SendableMetatype.Type)?
 
-        public init(_ name: String, _ content: Content?) {
+        public init(_ name: String, _ content: Content?, type: (any SendableMetatype.Type)? = nil) {
             self.name = name
             self.content = content
+            self.type = type
         }
     }
 
@@ -52,11 +74,14 @@ public struct ModuleOutline: Sendable {
         /// The type that declares it; nil if only its name is known.
         public var type: (any SendableMetatype.Type)?
         public var hasInstances = false
-        /// What is exported; of a required interface what it lists.
+        /// What is exported, without the actions of properties; of a required interface what it lists.
         public var actions: [Action] = []
+        public var properties: [Property] = []
         /// The names of the actions that a provided interface lists as its members; nil if it lists
         /// nothing.
         public var listed: [String]?
+        /// The names of the properties that it lists.
+        public var listedProperties: [String] = []
         public var broadcasts: [Notice] = []
         public var reports: [Notice] = []
 

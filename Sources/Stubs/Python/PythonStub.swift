@@ -68,8 +68,17 @@ public struct PythonStub {
             let about = content.map { ", whose content is a `\($0.text)`" } ?? ""
             source.docstring("The name of a \(kind)\(about).\(notice.doc.map { " \($0)" } ?? "")")
         }
+        for (index, property) in contract.properties.enumerated() {
+            if index == 0, notices.isEmpty { source.line() }
+            let content = property.value.map { types.type($0, named: Identifier.capitalized(property.name)) }
+            let constant = Identifier.unique(PythonName.constant(property.name), in: &taken)
+            source.line("\(constant): Final = \(PythonName.literal(contract.names(of: property).notice))")
+            let about = content.map { ", a `\($0.text)`" } ?? ""
+            let doc = property.doc.map { " \($0)" } ?? ""
+            source.docstring("The broadcast that tells the value of `\(property.name)`\(about).\(doc)")
+        }
         var codes: Set<String> = []
-        for problem in contract.actions.flatMap(\.errors) where codes.insert(problem.code).inserted {
+        for problem in contract.problems where codes.insert(problem.code).inserted {
             let constant = Identifier.unique(PythonName.constant(contract.shortened(problem.code)), in: &taken)
             source.line("\(constant): Final = \(PythonName.literal(problem.code))")
             source.docstring("The code of an error\(problem.doc.map { ": \($0)" } ?? ".")")
@@ -78,6 +87,7 @@ public struct PythonStub {
             source.line()
             write(action, Identifier.unique(PythonName.attribute(action.name), in: &taken), to: &source, &types)
         }
+        for property in contract.properties { write(property, &taken, to: &source, &types) }
         source.line()
         source.line("contract = \"\"\"\\")
         let document = String(decoding: contract.encoded(), as: UTF8.self)
@@ -129,13 +139,46 @@ public struct PythonStub {
         }
         source.line(header + body[0])
         source.nested { source in
-            let notes = [
-                action.doc, action.isDeprecated ? "Deprecated." : nil,
-                action.errors.isEmpty
-                    ? nil : "Raises \(action.errors.map { "`\($0.code)`" }.joined(separator: ", ")).",
-            ].compactMap { $0 }
-            source.docstring(notes.isEmpty ? nil : notes.joined(separator: "\n\n"))
+            source.docstring(Self.notes(action.doc, action.isDeprecated, action.errors))
             for line in body.dropFirst() { source.line(line) }
+        }
+    }
+
+    private static func notes(_ doc: String?, _ isDeprecated: Bool, _ errors: [Contract.Problem]) -> String? {
+        let notes = [
+            doc, isDeprecated ? "Deprecated." : nil,
+            errors.isEmpty ? nil : "Raises \(errors.map { "`\($0.code)`" }.joined(separator: ", ")).",
+        ].compactMap { $0 }
+        return notes.isEmpty ? nil : notes.joined(separator: "\n\n")
+    }
+
+    /// Writes the method that reads a property, and the one that sets it: `volume` and `set_volume`.
+    private func write(
+        _ property: Contract.Property, _ taken: inout Set<String>, to source: inout SourceText,
+        _ types: inout PythonTypes
+    ) {
+        let type = property.value.map { types.type($0, named: Identifier.capitalized(property.name)) }
+        let value = type?.text ?? "Any"
+        let names = contract.names(of: property)
+        source.line()
+        let reader = Identifier.unique(PythonName.attribute(property.name), in: &taken)
+        source.line("async def \(reader)(self, *, deadline: float | None = None) -> \(value):")
+        source.nested { source in
+            source.docstring(Self.notes(property.doc ?? "Reads the property.", property.isDeprecated, []))
+            source.line(
+                "value: \(value) = await self._call(\(PythonName.literal(names.property)), None, "
+                    + "\(value == "Any" ? "None" : value), deadline=deadline)")
+            source.line("return value")
+        }
+        guard property.isSettable else { return }
+        source.line()
+        let setter = Identifier.unique("set_\(PythonName.snake(property.name))", in: &taken)
+        source.line(
+            "async def \(setter)(self, value: \(type?.quoted ?? "Any"), *, deadline: float | None = None) -> None:")
+        source.nested { source in
+            source.docstring(Self.notes("Sets `\(property.name)`.", property.isDeprecated, property.errors))
+            source.line(
+                "await self._set(\(PythonName.literal(names.setter)), value, \(value), deadline=deadline)")
         }
     }
 }

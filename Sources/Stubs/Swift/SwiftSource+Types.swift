@@ -87,26 +87,34 @@ extension SwiftSource {
     // MARK: Declarations
 
     /// Writes the declaration of a type.
-    func define(_ schema: Schema, _ name: String, isReference: Bool = false, to source: inout SourceText) {
+    func define(
+        _ schema: Schema, _ name: String, isReference: Bool = false, isEquatable: Bool = false,
+        to source: inout SourceText
+    ) {
+        // A class isn't equatable by itself, and so is nothing that has one.
+        let conformances = isEquatable && !holdsReferences ? "Codable, Equatable" : "Codable"
         source.comment(schema.doc)
         if schema.isDeprecated { source.line("/// Deprecated.") }
         var inline = InlineTypes()
         switch schema.form {
         case .object(let members):
-            structure(name, "Codable", members, isReference: isReference, to: &source)
+            structure(name, conformances, members, isReference: isReference, to: &source)
         case .enumeration(let values): enumeration(name, values, to: &source)
-        case .tuple(let elements): tuple(name, elements, to: &source)
+        case .tuple(let elements): tuple(name, conformances, elements, to: &source)
         case .union(let options) where Self.cases(of: options) != nil:
-            union(name, Self.cases(of: options) ?? [], isReference: isReference, to: &source)
+            union(name, conformances, Self.cases(of: options) ?? [], isReference: isReference, to: &source)
         default:
             if case .union = schema.form, schema.withoutNull == schema {
                 source.line("/// One of: \(SchemaText.type(schema)).")
             }
             let type = type(schema, named: name, &inline)
             source.line("public typealias \(name) = \(type)")
-            for (name, schema) in inline.types { define(schema, name, to: &source) }
+            for (name, schema) in inline.types { define(schema, name, isEquatable: isEquatable, to: &source) }
         }
     }
+
+    /// Whether a type that properties hold is a class, because it holds itself.
+    private var holdsReferences: Bool { valueDefinitions.contains(where: isRecursive) }
 
     /// Writes a struct, or a class, with the members of an object.
     /// - Parameters:
@@ -130,7 +138,7 @@ extension SwiftSource {
         if let rawValue {
             properties = [("rawValue", "rawValue", Schema(.any), rawValue, false)]
         }
-        let sendable = conformances == "Codable" ? ", Sendable" : ""
+        let sendable = conformances.hasPrefix("Codable") ? ", Sendable" : ""
         let kind = isReference ? "final class" : "struct"
         source.line("public \(kind) \(name): \(conformances)\(sendable) {")
         source.nested { source in
@@ -158,7 +166,8 @@ extension SwiftSource {
                 }
                 source.line("}")
             }
-            for (name, schema) in inline.types { define(schema, name, to: &source) }
+            let isEquatable = conformances.contains("Equatable")
+            for (name, schema) in inline.types { define(schema, name, isEquatable: isEquatable, to: &source) }
         }
         source.line("}")
     }
@@ -181,12 +190,12 @@ extension SwiftSource {
     }
 
     private func union(
-        _ name: String, _ cases: [(name: String, values: Schema.Members)], isReference: Bool,
+        _ name: String, _ conformances: String, _ cases: [(name: String, values: Schema.Members)], isReference: Bool,
         to source: inout SourceText
     ) {
         var inline = InlineTypes()
         var taken: Set<String> = []
-        source.line("public \(isReference ? "indirect " : "")enum \(name): Codable, Sendable {")
+        source.line("public \(isReference ? "indirect " : "")enum \(name): \(conformances), Sendable {")
         source.nested { source in
             var keys: [(name: String, key: String)] = []
             for one in cases {
@@ -209,16 +218,19 @@ extension SwiftSource {
                 }
                 source.line("}")
             }
-            for (name, schema) in inline.types { define(schema, name, to: &source) }
+            let isEquatable = conformances.contains("Equatable")
+            for (name, schema) in inline.types { define(schema, name, isEquatable: isEquatable, to: &source) }
         }
         source.line("}")
     }
 
     /// Writes a struct that travels as an array.
-    private func tuple(_ name: String, _ elements: [Schema], to source: inout SourceText) {
+    private func tuple(
+        _ name: String, _ conformances: String, _ elements: [Schema], to source: inout SourceText
+    ) {
         var inline = InlineTypes()
         let types = elements.enumerated().map { type($1, named: "Element\($0)", &inline) }
-        source.line("public struct \(name): Codable, Sendable {")
+        source.line("public struct \(name): \(conformances), Sendable {")
         source.nested { source in
             for (index, type) in types.enumerated() { source.line("public var element\(index): \(type)") }
             let parameters = types.enumerated().map { "_ element\($0): \($1)" }.joined(separator: ", ")
@@ -241,7 +253,8 @@ extension SwiftSource {
                 for index in types.indices { source.line("try elements.encode(element\(index))") }
             }
             source.line("}")
-            for (name, schema) in inline.types { define(schema, name, to: &source) }
+            let isEquatable = conformances.contains("Equatable")
+            for (name, schema) in inline.types { define(schema, name, isEquatable: isEquatable, to: &source) }
         }
         source.line("}")
     }

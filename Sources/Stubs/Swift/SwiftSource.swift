@@ -10,7 +10,10 @@ public struct SwiftSource {
     let contract: Contract
     /// The Swift names of the definitions.
     let types: [String: String]
+    /// The definitions that properties hold. Their types are `Equatable`, because an owner compares values.
+    let valueDefinitions: Set<String>
     private let actionTypes: [String]
+    private let propertyTypes: [String]
     private let noticeTypes: [(notice: Contract.Notice, type: String, conformances: String)]
 
     /// - Parameter contract: The contract of an interface.
@@ -18,6 +21,8 @@ public struct SwiftSource {
         self.contract = contract
         var taken: Set<String> = ["JSON", Identifier.capitalized(contract.subject.name)]
         actionTypes = contract.actions.map { Identifier.unique(Identifier.capitalized($0.name), in: &taken) }
+        propertyTypes = contract.properties.map { Identifier.unique(Identifier.capitalized($0.name), in: &taken) }
+        valueDefinitions = Set(contract.names(usedBy: contract.properties.compactMap(\.value)))
         let reports = Set(contract.reports.map(\.name))
         let broadcasts = Set(contract.broadcasts.map(\.name))
         let notices = contract.broadcasts + contract.reports.filter { !broadcasts.contains($0.name) }
@@ -48,11 +53,15 @@ public struct SwiftSource {
             if let version = contract.version {
                 source.line("public static let version: ContractVersion? = \"\(version)\"")
             }
-            let members = (actionTypes + noticeTypes.map(\.type)).map { "\($0).self" }
+            let members = (actionTypes + propertyTypes + noticeTypes.map(\.type)).map { "\($0).self" }
             source.list("public static let members: [any InterfaceMember.Type] = [", members, "]")
             for (action, type) in zip(contract.actions, actionTypes) {
                 source.line()
                 write(action, type, to: &source)
+            }
+            for (property, type) in zip(contract.properties, propertyTypes) {
+                source.line()
+                write(property, type, to: &source)
             }
             for (notice, type, conformances) in noticeTypes {
                 source.line()
@@ -63,7 +72,9 @@ public struct SwiftSource {
             }
             for (name, schema) in contract.definitions.sorted(by: { $0.key < $1.key }) {
                 source.line()
-                define(schema, types[name] ?? name, isReference: isRecursive(name), to: &source)
+                define(
+                    schema, types[name] ?? name, isReference: isRecursive(name),
+                    isEquatable: valueDefinitions.contains(name), to: &source)
             }
         }
         source.line("}")
@@ -89,14 +100,32 @@ public struct SwiftSource {
             let element = schema.map { self.type($0, named: "Part", &inline) } ?? "JSON"
             first.line("public typealias Element = \(element)")
         }
-        if !action.errors.isEmpty {
-            let errors = action.errors.map { "\(Self.literal($0.code)): \(Self.literal($0.doc ?? ""))" }
-            first.list("public static let errors: KeyValuePairs<String, String> = [", errors, "]")
-        }
+        Self.write(action.errors, to: &first)
         write(
             action.params, type, kind, doc: action.doc, isDeprecated: action.isDeprecated, first: first.lines,
             inline: inline,
             to: &source)
+    }
+
+    private static func write(_ errors: [Contract.Problem], to source: inout SourceText) {
+        guard !errors.isEmpty else { return }
+        let errors = errors.map { "\(literal($0.code)): \(literal($0.doc ?? ""))" }
+        source.list("public static let errors: KeyValuePairs<String, String> = [", errors, "]")
+    }
+
+    private func write(_ property: Contract.Property, _ type: String, to source: inout SourceText) {
+        source.comment(property.doc)
+        if property.isDeprecated { source.line("/// Deprecated.") }
+        source.line("public enum \(type): \(property.isSettable ? "SettableProperty" : "Property") {")
+        source.nested { source in
+            var inline = InlineTypes()
+            let value = property.value.map { self.type($0, named: "Content", &inline) } ?? "JSON"
+            source.line("public static let name = property(\(Self.literal(property.name)))")
+            source.line("public typealias Value = \(value)")
+            Self.write(property.errors, to: &source)
+            for (name, schema) in inline.types { define(schema, name, isEquatable: true, to: &source) }
+        }
+        source.line("}")
     }
 
     /// Writes the type of params or of a content: a struct with the object's members, or with one
@@ -120,7 +149,7 @@ public struct SwiftSource {
 
     /// Whether a definition holds itself other than through an array or a map, so that only a
     /// reference type can express it.
-    private func isRecursive(_ name: String) -> Bool {
+    func isRecursive(_ name: String) -> Bool {
         var seen: Set<String> = []
         var open = [name]
         while let next = open.popLast() {
@@ -135,7 +164,7 @@ public struct SwiftSource {
 
     private var needsFoundation: Bool {
         var open: [Schema] = Array(contract.definitions.values)
-        open += contract.actions.flatMap(\.schemas)
+        open += contract.actions.flatMap(\.schemas) + contract.properties.compactMap(\.value)
         open += (contract.broadcasts + contract.reports).compactMap(\.content)
         return open.contains { $0.contains { Self.foundationType($0) != nil } }
     }

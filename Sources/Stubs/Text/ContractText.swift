@@ -13,6 +13,7 @@ public struct ContractText {
     public var lines: [String] {
         var blocks = [heading]
         blocks += contract.actions.map { lines(of: $0) }
+        blocks += contract.properties.map { lines(of: $0) }
         blocks += contract.broadcasts.map { lines(of: $0, "broadcast") }
         blocks += contract.reports.map { lines(of: $0, "report") }
         blocks += contract.observes.map { lines(of: $0, "observes") }
@@ -21,8 +22,12 @@ public struct ContractText {
         return Array(blocks.filter { !$0.isEmpty }.joined(separator: [""]))
     }
 
-    /// One action, and the types that it refers to; nil if the contract doesn't have it.
+    /// One action or property, and the types that it refers to; nil if the contract doesn't have it.
     public func lines(ofAction name: String) -> [String]? {
+        if let property = contract.property(name) {
+            let types = contract.names(usedBy: [property.value].compactMap(\.self))
+            return Array(([lines(of: property)] + types.map(lines(ofDefinition:))).joined(separator: [""]))
+        }
         guard let action = contract.action(name) else { return nil }
         let types = contract.names(usedBy: action.schemas)
         return Array(([lines(of: action)] + types.map(lines(ofDefinition:))).joined(separator: [""]))
@@ -31,6 +36,11 @@ public struct ContractText {
     /// Returns an action's signature: `search(text: string, limit?: integer) → Results`.
     public func signature(of action: Contract.Action) -> String {
         "\(action.name)(\(parameters(of: action))) → \(answer(of: action))"
+    }
+
+    /// Returns a property's signature: `volume: integer, settable`.
+    public func signature(of property: Contract.Property) -> String {
+        "\(property.name): \(property.value.map(SchemaText.type) ?? "…")\(property.isSettable ? ", settable" : "")"
     }
 
     /// Returns a type alone, with its bounds: `integer (1 to 100)`. That it may be null goes without saying.
@@ -63,6 +73,15 @@ public struct ContractText {
         lines += action.errors.map { "    error \($0.code)" + said($0.doc) }
         if action.needsAuthorization == true { lines.append("    asks the app's authorizer") }
         if action.isDeprecated { lines.append("    deprecated") }
+        return lines
+    }
+
+    private func lines(of property: Contract.Property) -> [String] {
+        var lines = ["property \(signature(of: property))"] + indented(property.doc)
+        if let bounds = property.value.flatMap(SchemaText.bounds) { lines.append("    \(bounds)") }
+        lines += property.errors.map { "    error \($0.code)" + said($0.doc) }
+        if property.needsAuthorization == true { lines.append("    asks the app's authorizer before it is set") }
+        if property.isDeprecated { lines.append("    deprecated") }
         return lines
     }
 
@@ -109,9 +128,14 @@ public struct ContractText {
 }
 
 extension Contract {
-    /// The names of the definitions that the actions and notifications lead to, sorted.
+    /// The errors of all actions and properties.
+    var problems: [Problem] { actions.flatMap(\.errors) + properties.flatMap(\.errors) }
+
+    /// The names of the definitions that the actions, properties and notifications lead to, sorted.
     public var usedDefinitions: [String] {
-        names(usedBy: actions.flatMap(\.schemas) + (broadcasts + reports + observes).compactMap(\.content))
+        names(
+            usedBy: actions.flatMap(\.schemas) + properties.compactMap(\.value)
+                + (broadcasts + reports + observes).compactMap(\.content))
     }
 
     /// Returns the names of the definitions that schemas lead to, sorted.

@@ -13,6 +13,7 @@ public struct MarkdownReference {
         lines += paragraph(contract.doc)
         if contract.hasInstances { lines += paragraph("Each user creates instances of its own.") }
         lines += section("Actions", contract.actions.map(action))
+        lines += section("Properties", contract.properties.map(property))
         lines += section("Broadcasts", contract.broadcasts.map(notice))
         lines += section("Reports", contract.reports.map(notice))
         lines += section("Observed notifications", contract.observes.map(notice))
@@ -37,11 +38,27 @@ public struct MarkdownReference {
         if action.isDeprecated { lines += paragraph("Deprecated.") }
         if action.needsAuthorization == true { lines += paragraph("Asks the app's authorizer.") }
         if let params = action.params?.members(in: contract) { lines += table(params, "param") }
-        if !action.errors.isEmpty {
-            lines += ["", "| error | meaning |", "|---|---|"]
-            lines += action.errors.map { "| \(code($0.code)) | \(cell($0.doc)) |" }
-        }
-        return lines
+        return lines + table(action.errors)
+    }
+
+    private func property(_ property: Contract.Property) -> [String] {
+        var lines = ["", "### \(escaped(property.name))", "", code(ContractText(contract).signature(of: property))]
+        lines += paragraph(property.doc)
+        if property.isDeprecated { lines += paragraph("Deprecated.") }
+        let names = contract.names(of: property)
+        let setting = property.isSettable ? ", \(code(names.set)) sets it" : ""
+        let broadcast = "the retained broadcast \(code(names.notice)) tells it"
+        lines += ["", "\(code(names.get)) reads it\(setting), and \(broadcast)."]
+        if property.needsAuthorization == true { lines += paragraph("Setting it asks the app's authorizer.") }
+        let bounds = property.value.flatMap(SchemaText.bounds)
+        if let bounds { lines += paragraph("Values: \(bounds).") }
+        if let members = property.value?.members(in: contract) { lines += table(members, "member") }
+        return lines + table(property.errors)
+    }
+
+    private func table(_ errors: [Contract.Problem]) -> [String] {
+        guard !errors.isEmpty else { return [] }
+        return ["", "| error | meaning |", "|---|---|"] + errors.map { "| \(code($0.code)) | \(cell($0.doc)) |" }
     }
 
     private func notice(_ notice: Contract.Notice) -> [String] {

@@ -53,6 +53,7 @@ public struct TypeScriptStub {
         var taken: Set<String> = []
         let sent = contract.broadcasts.map { ($0, "broadcast") } + contract.reports.map { ($0, "report") }
         var contents: [String] = []
+        var values: [String] = []
         for (notice, kind) in sent {
             let word = contract.shortened(notice.name)
             let content = notice.content.map { types.type($0, named: Identifier.capitalized(word)) }
@@ -63,6 +64,17 @@ public struct TypeScriptStub {
             source.line("static readonly \(constant) = \(TypeScriptName.literal(notice.name));")
             contents.append("\(TypeScriptName.member(notice.name)): \(content ?? "unknown");")
         }
+        for property in contract.properties {
+            let notice = contract.names(of: property).notice
+            let value = property.value.map { types.type($0, named: Identifier.capitalized(property.name)) } ?? "unknown"
+            source.docComment(
+                "The broadcast that tells the value of `\(property.name)`.\(property.doc.map { " \($0)" } ?? "")",
+                isDeprecated: property.isDeprecated)
+            let constant = Identifier.unique(TypeScriptName.constant(property.name), in: &taken)
+            source.line("static readonly \(constant) = \(TypeScriptName.literal(notice));")
+            contents.append("\(TypeScriptName.member(notice)): \(value);")
+            values.append(value)
+        }
         if !contents.isEmpty {
             notices.line()
             notices.docComment("The contents of the notifications, by name.")
@@ -71,7 +83,7 @@ public struct TypeScriptStub {
             notices.line("}")
         }
         var codes: Set<String> = []
-        for problem in contract.actions.flatMap(\.errors) where codes.insert(problem.code).inserted {
+        for problem in contract.problems where codes.insert(problem.code).inserted {
             source.docComment("The code of an error\(problem.doc.map { ": \($0)" } ?? ".")")
             let constant = Identifier.unique(TypeScriptName.constant(contract.shortened(problem.code)), in: &taken)
             source.line("static readonly \(constant) = \(TypeScriptName.literal(problem.code));")
@@ -81,6 +93,7 @@ public struct TypeScriptStub {
             source.line()
             write(action, Identifier.unique(TypeScriptName.method(action.name), in: &methods), to: &source, &types)
         }
+        for (property, value) in zip(contract.properties, values) { write(property, value, &methods, to: &source) }
         source.line()
         let document = TypeScriptName.template(String(decoding: contract.encoded(), as: UTF8.self))
         source.verbatim("    static override readonly contract = \(document);")
@@ -116,11 +129,40 @@ public struct TypeScriptStub {
             result = "Promise<\(reply)>"
             call = "this.callAction<\(reply)>(\(called), \(params), options)"
         }
-        let errors = action.errors.map { "`\($0.code)`" }.joined(separator: ", ")
-        let notes = [action.doc, errors.isEmpty ? nil : "Fails with \(errors)."].compactMap { $0 }
-        source.docComment(notes.isEmpty ? nil : notes.joined(separator: "\n\n"), isDeprecated: action.isDeprecated)
+        source.docComment(Self.notes(action.doc, action.errors), isDeprecated: action.isDeprecated)
         source.line("\(name)(\(parameters.joined(separator: ", "))): \(result) {")
         source.nested { $0.line("return \(call);") }
+        source.line("}")
+    }
+
+    private static func notes(_ doc: String?, _ errors: [Contract.Problem]) -> String? {
+        let codes = errors.map { "`\($0.code)`" }.joined(separator: ", ")
+        let notes = [doc, codes.isEmpty ? nil : "Fails with \(codes)."].compactMap { $0 }
+        return notes.isEmpty ? nil : notes.joined(separator: "\n\n")
+    }
+
+    /// Writes the method that reads a property, and the one that sets it: `volume` and `setVolume`.
+    private func write(
+        _ property: Contract.Property, _ value: String, _ methods: inout Set<String>, to source: inout SourceText
+    ) {
+        let names = contract.names(of: property)
+        source.line()
+        source.docComment(Self.notes(property.doc ?? "Reads the property.", []), isDeprecated: property.isDeprecated)
+        let reader = Identifier.unique(TypeScriptName.method(property.name), in: &methods)
+        source.line("\(reader)(options?: CallOptions): Promise<\(value)> {")
+        source.nested {
+            $0.line("return this.callAction<\(value)>(\(TypeScriptName.literal(names.property)), undefined, options);")
+        }
+        source.line("}")
+        guard property.isSettable else { return }
+        source.line()
+        source.docComment(
+            Self.notes("Sets `\(property.name)`.", property.errors), isDeprecated: property.isDeprecated)
+        let setter = Identifier.unique("set\(Identifier.capitalized(property.name))", in: &methods)
+        source.line("\(setter)(value: \(value), options?: CallOptions): Promise<void> {")
+        source.nested {
+            $0.line("return this.callAction<void>(\(TypeScriptName.literal(names.setter)), { value }, options);")
+        }
         source.line("}")
     }
 }

@@ -103,6 +103,13 @@ enum Params {
         return bytes
     }
 
+    /// Reads one value: JSON, a text that is no JSON, or `-` for JSON on stdin.
+    static func value(_ argument: String) throws(Failure) -> [UInt8] {
+        let isJSON = (try? JSON(parsing: Array(argument.utf8), maximumDepth: JSONText.maximumDepth)) != nil
+        guard argument != "-", !isJSON else { return try read(argument) }
+        return JSON.string(argument).encoded()
+    }
+
     /// Returns the params with a mark below the part that is wrong, if they are one short line of
     /// ASCII.
     static func mark(_ bytes: [UInt8], _ range: Range<Int>) -> String {

@@ -100,7 +100,8 @@ struct InterfaceActions {
         builtIn(
             "bus",
             [
-                "canOpen", "emit", "interfaces", "levels", "modules", "monitor", "names", "ping", "reload", "stats",
+                "canOpen", "emit", "interfaces", "levels", "modules", "monitor", "names", "ping", "reload", "retained",
+                "stats",
                 "watch",
             ]),
         builtIn("launcher", ["down", "lend", "logs", "reload", "restart", "start", "stop", "why"]),

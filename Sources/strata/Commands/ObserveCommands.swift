@@ -60,17 +60,20 @@ struct ObservedNames: ParsableArguments {
 /// `strata observe`: shows broadcasts and reports as they pass.
 struct Observe: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows notifications of these names as they pass, live.",
+        abstract: "Shows notifications of these names: what is retained, then all as they pass.",
         discussion: """
             EXAMPLE
               strata observe storage.changed
               strata observe 'storage.*'
               strata observe note.added note.removed --object notes/7
               strata observe item.changed --count 1 --json
+              strata observe Player.volume           a property's value, and its changes
 
-            Each broadcast and each report is one line: time (UTC), sender, name and body. A \
-            report also has its receiver. Refused ones aren't shown. It ends with ctrl-C, after \
-            --count notifications, or when the app ends. A body over 64 KiB is left out.
+            First come the broadcasts that the bus has retained, as "retained" in place of the time, and with \
+            --json with "retained": true; one that is sent at this moment may come again. Then each broadcast and \
+            each report is one line: time (UTC), sender, name and body. A report also has its receiver. Refused ones \
+            aren't shown. It ends with ctrl-C, after --count notifications, retained ones not counted, or when the \
+            app ends. A body over 64 KiB is left out.
             """)
 
     @OptionGroup var wanted: ObservedNames
@@ -92,7 +95,8 @@ struct Observe: ParsableCommand {
         if !answer.isForPrograms { wanted.remark(connection) }
         var request = wanted.request
         var left = count ?? .max
-        request.onPartial = { body in
+        var retained = RetainedFirst(wanted, answer)
+        func show(_ body: [UInt8]) {
             guard left > 0, let frame = ObservedNames.frame(body) else { return }
             let isWanted = wanted.include(frame)
             if answer.isForPrograms {
@@ -103,12 +107,19 @@ struct Observe: ParsableCommand {
             if isWanted { left -= 1 }
             if left == 0 { connection.client.cancelAll() }
         }
+        request.onPartial = { body in
+            if !retained.holds(body) { show(body) }
+        }
         try BusReturn.follow(connection, patience: loss.wait.value) { _ throws(Failure) in
+            retained = RetainedFirst(wanted, answer)
+            let current = retained
             do throws(Failure) {
+                defer { current.release(show) }
                 _ = try connection.send(
                     request,
                     onTaken: {
                         StandardError.write("strata: observing \(wanted.text); ctrl-C ends it")
+                        current.ask(connection.client) { current.release(show) }
                     })
             } catch {
                 // Ctrl-C, the count or the orderly end of the app is how the command is meant to end.
@@ -192,6 +203,19 @@ struct NotificationLine {
     private let painter: Painter
 
     init(_ painter: Painter) { self.painter = painter }
+
+    /// Writes a broadcast that was retained before the observation.
+    func show(_ row: RetainedRow) {
+        var words = [painter.paint("retained    ", .dim), peer(row.module)]
+        words.append(painter.paint(Printable.line(row.name), .cyan))
+        if let object = row.object { words.append(painter.paint("(\(Printable.line(object)))", .dim)) }
+        if let reason = row.omitted {
+            words.append(painter.paint("the body was left out: \(reason)", .dim))
+        } else if let body = row.body, body != .null {
+            words.append(Printable.line("\(body)"))
+        }
+        StandardOutput.write(line: words.joined(separator: "  "))
+    }
 
     /// Writes how many frames were missed before it, and the notification if it is wanted.
     func show(_ frame: SeenFrame, _ body: [UInt8], _ isWanted: Bool) {

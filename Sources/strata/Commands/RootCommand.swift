@@ -40,7 +40,8 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "Status",
                 subcommands: [
-                    ProcessStatus.self, Top.self, Nodes.self, NodeCommand.self, Levels.self, Routes.self, Logs.self,
+                    ProcessStatus.self, Top.self, Nodes.self, NodeCommand.self, Levels.self, Routes.self,
+                    RetainedCommand.self, Logs.self,
                     MonitorCommand.self,
                     RecordCommand.self, ReplayCommand.self,
                     Timeline.self, TraceCommand.self,
@@ -49,8 +50,8 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "Message",
                 subcommands: [
-                    CallCommand.self, Open.self, CanOpen.self, Emit.self, Notify.self, ReportCommand.self,
-                    Observe.self, Wait.self,
+                    CallCommand.self, Open.self, CanOpen.self, GetProperty.self, SetProperty.self, Emit.self,
+                    Notify.self, ReportCommand.self, Observe.self, Wait.self,
                 ]),
             CommandGroup(
                 name: "Contract", subcommands: [Introspect.self, Contracts.self, ConformanceCommand.self]),

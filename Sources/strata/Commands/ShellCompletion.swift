@@ -74,6 +74,13 @@ enum LiveNames {
         }
     }
 
+    /// The properties that can be set, by the names of the actions that do it.
+    static let settableProperties = offering { connection in
+        try connection.interfaces(patience: patience).flatMap { interface in
+            PropertyAddress.settableProperties(of: interface).map { "\(interface.name)/\($0)" }
+        }
+    }
+
     /// The params of the action that the line calls: `key=` if the line doesn't have the key yet, and
     /// `key=value` if the action's contract lists the values.
     static let params = CompletionKind.custom { words, _, _ in

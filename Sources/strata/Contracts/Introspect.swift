@@ -6,11 +6,11 @@ import StrataStubs
 /// `strata introspect`: shows an interface's contract.
 struct Introspect: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows an interface's actions and notifications, with their types.",
+        abstract: "Shows an interface's actions, properties and notifications, with their types.",
         discussion: """
             EXAMPLE
               strata introspect Catalog                 the whole contract
-              strata introspect Catalog/search          one action, and the types it uses
+              strata introspect Catalog/search          one action or property, and the types it uses
               strata introspect Catalog --json          the document, with types as JSON Schema
               strata introspect Catalog --manifest strata.yaml
 
@@ -19,7 +19,7 @@ struct Introspect: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("An interface, or one of its actions.", valueName: "interface/action"),
+        help: ArgumentHelp("An interface, or one of its actions or properties.", valueName: "interface/action"),
         completion: LiveNames.actions)
     var target: String
 
@@ -42,16 +42,17 @@ struct Introspect: ParsableCommand {
             return show(text.lines)
         }
         guard let action = contract.action(parts[1]), let lines = text.lines(ofAction: action.name) else {
+            let names = contract.actions.map(\.name) + contract.properties.map(\.name)
             throw Failure(
                 .answer,
                 "unknown-action: \(contract.subject.name) has no action \(Printable.line(parts[1]))"
                     + InterfaceActions.hint(
-                        nearestNames(to: parts[1], in: contract.actions.map(\.name)).map {
+                        nearestNames(to: parts[1], in: names).map {
                             "\(contract.subject.name)/\($0)"
                         }),
                 code: .unknownAction)
         }
-        if answer.isForPrograms { return try answer.show(contract.only(action).json()) }
+        if answer.isForPrograms { return try answer.show(contract.only(parts[1]).json()) }
         show(lines)
     }
 
@@ -61,10 +62,11 @@ struct Introspect: ParsableCommand {
 }
 
 extension Contract {
-    /// Returns the contract with one action only, and the definitions that it uses.
-    fileprivate func only(_ action: Action) -> Contract {
+    /// Returns the contract with one action or property only, and the definitions that it uses.
+    fileprivate func only(_ name: String) -> Contract {
         var contract = self
-        contract.actions = [action]
+        contract.properties = property(name).map { [$0] } ?? []
+        contract.actions = contract.properties.isEmpty ? action(name).map { [$0] } ?? [] : []
         (contract.broadcasts, contract.reports) = ([], [])
         let used = contract.usedDefinitions
         contract.definitions = definitions.filter { used.contains($0.key) }

@@ -14,6 +14,8 @@ public enum Library: Interface {
         Raw.self,
         Shelve.self,
         Tally.self,
+        Featured.self,
+        MostLoans.self,
         Lent.self,
         Noise.self,
     ]
@@ -89,6 +91,23 @@ public enum Library: Interface {
         }
     }
 
+    /// The book of the day.
+    public enum Featured: Property {
+        public static let name = property("featured")
+        public typealias Value = Book?
+    }
+
+    /// How many books a reader may have.
+    /// Deprecated.
+    public enum MostLoans: SettableProperty {
+        public static let name = property("most-loans")
+        public typealias Value = UInt8
+        public static let errors: KeyValuePairs<String, String> = [
+            "Library.closed": "The library is closed.",
+            "Library.no-shelf": "",
+        ]
+    }
+
     /// A book was lent.
     public struct Lent: Broadcast {
         public static let name = "library.lent"
@@ -109,7 +128,7 @@ public enum Library: Interface {
     }
 
     /// A book, and what is known of it.
-    public struct Book: Codable, Sendable {
+    public struct Book: Codable, Equatable, Sendable {
         public var number: UInt
         public var title: String
         public var price: Decimal

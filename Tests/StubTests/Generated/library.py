@@ -52,15 +52,6 @@ class Shelf(enum.Enum):
 
 
 @dataclasses.dataclass(kw_only=True)
-class Find:
-    title: Annotated[str, Length(1, 200)]
-    """A part of the title."""
-    limit: int | None = 20
-    in_: Annotated[Shelf | None, WireName("in")] = None
-    not_after: Annotated[datetime.datetime | None, WireName("not-after")] = None
-
-
-@dataclasses.dataclass(kw_only=True)
 class Book:
     """A book, and what is known of it."""
 
@@ -73,6 +64,15 @@ class Book:
     copies: dict[str, int]
     shelf: Shelf
     sequels: "list[Book]"
+
+
+@dataclasses.dataclass(kw_only=True)
+class Find:
+    title: Annotated[str, Length(1, 200)]
+    """A part of the title."""
+    limit: int | None = 20
+    in_: Annotated[Shelf | None, WireName("in")] = None
+    not_after: Annotated[datetime.datetime | None, WireName("not-after")] = None
 
 
 Place = tuple[float, float]
@@ -131,6 +131,10 @@ class Library(Client):
     """The name of a broadcast, whose content is a `Lent`. A book was lent."""
     NOISE: Final = "library.noise"
     """The name of a report, whose content is a `Noise`."""
+    FEATURED: Final = "Library.featured"
+    """The broadcast that tells the value of `featured`, a `Book | None`. The book of the day."""
+    MOST_LOANS: Final = "Library.most-loans"
+    """The broadcast that tells the value of `most-loans`, a `Annotated[int, Range(0, 255)]`. How many books a reader may have."""
     CLOSED: Final = "Library.closed"
     """The code of an error: The library is closed."""
     NO_SHELF: Final = "Library.no-shelf"
@@ -163,6 +167,28 @@ class Library(Client):
     async def tally(self, *, deadline: float | None = None) -> dict[str, int]:
         reply: dict[str, int] = await self._call("tally", None, dict[str, int], deadline=deadline)
         return reply
+
+    async def featured(self, *, deadline: float | None = None) -> Book | None:
+        """The book of the day."""
+        value: Book | None = await self._call("featured", None, Book | None, deadline=deadline)
+        return value
+
+    async def most_loans(self, *, deadline: float | None = None) -> Annotated[int, Range(0, 255)]:
+        """How many books a reader may have.
+
+        Deprecated.
+        """
+        value: Annotated[int, Range(0, 255)] = await self._call("most-loans", None, Annotated[int, Range(0, 255)], deadline=deadline)
+        return value
+
+    async def set_most_loans(self, value: Annotated[int, Range(0, 255)], *, deadline: float | None = None) -> None:
+        """Sets `most-loans`.
+
+        Deprecated.
+
+        Raises `Library.closed`, `Library.no-shelf`.
+        """
+        await self._set("most-loans.set", value, Annotated[int, Range(0, 255)], deadline=deadline)
 
     contract = """\
 {
@@ -284,6 +310,38 @@ class Library(Client):
         "additionalProperties": {
           "type": "integer"
         }
+      }
+    }
+  },
+  "properties": {
+    "featured": {
+      "description": "The book of the day.",
+      "value": {
+        "anyOf": [
+          {
+            "$ref": "#/$defs/Book"
+          },
+          {
+            "type": "null"
+          }
+        ]
+      }
+    },
+    "most-loans": {
+      "description": "How many books a reader may have.",
+      "deprecated": true,
+      "settable": true,
+      "auth": true,
+      "value": {
+        "type": "integer",
+        "minimum": 0,
+        "maximum": 255
+      },
+      "errors": {
+        "Library.closed": {
+          "description": "The library is closed."
+        },
+        "Library.no-shelf": {}
       }
     }
   },

@@ -74,6 +74,8 @@ export type Shelf = "upper" | "lower" | "far-away";
 export interface LibraryNotices {
     "library.lent": Lent;
     "library.noise": Noise;
+    "Library.featured": Book | null;
+    "Library.most-loans": number;
 }
 
 /**
@@ -88,6 +90,14 @@ export class Library extends Client {
     static readonly LENT = "library.lent";
     /** The name of a report, whose content is of the type `Noise`. */
     static readonly NOISE = "library.noise";
+    /** The broadcast that tells the value of `featured`. The book of the day. */
+    static readonly FEATURED = "Library.featured";
+    /**
+     * The broadcast that tells the value of `most-loans`. How many books a reader may have.
+     *
+     * @deprecated
+     */
+    static readonly MOST_LOANS = "Library.most-loans";
     /** The code of an error: The library is closed. */
     static readonly CLOSED = "Library.closed";
     /** The code of an error. */
@@ -122,6 +132,31 @@ export class Library extends Client {
 
     tally(options?: CallOptions): Promise<Record<string, number>> {
         return this.callAction<Record<string, number>>("tally", undefined, options);
+    }
+
+    /** The book of the day. */
+    featured(options?: CallOptions): Promise<Book | null> {
+        return this.callAction<Book | null>("featured", undefined, options);
+    }
+
+    /**
+     * How many books a reader may have.
+     *
+     * @deprecated
+     */
+    mostLoans(options?: CallOptions): Promise<number> {
+        return this.callAction<number>("most-loans", undefined, options);
+    }
+
+    /**
+     * Sets `most-loans`.
+     *
+     * Fails with `Library.closed`, `Library.no-shelf`.
+     *
+     * @deprecated
+     */
+    setMostLoans(value: number, options?: CallOptions): Promise<void> {
+        return this.callAction<void>("most-loans.set", { value }, options);
     }
 
     static override readonly contract = `{
@@ -243,6 +278,38 @@ export class Library extends Client {
         "additionalProperties": {
           "type": "integer"
         }
+      }
+    }
+  },
+  "properties": {
+    "featured": {
+      "description": "The book of the day.",
+      "value": {
+        "anyOf": [
+          {
+            "$ref": "#/$defs/Book"
+          },
+          {
+            "type": "null"
+          }
+        ]
+      }
+    },
+    "most-loans": {
+      "description": "How many books a reader may have.",
+      "deprecated": true,
+      "settable": true,
+      "auth": true,
+      "value": {
+        "type": "integer",
+        "minimum": 0,
+        "maximum": 255
+      },
+      "errors": {
+        "Library.closed": {
+          "description": "The library is closed."
+        },
+        "Library.no-shelf": {}
       }
     }
   },

@@ -30,6 +30,7 @@ from .module import Module
 from .observers import Observation
 from .offers import Offer
 from .operator import Operator
+from .properties import PropertyValue
 from .registrations import Registration
 from .secret import Secret
 from .setting import Setting
@@ -40,6 +41,6 @@ from .topics import Topic
 __all__ = [
     "BusError", "Call", "Client", "Context", "Counter", "Follow", "Format", "FrameDecoder", "Gap", "Gauge",
     "Instance", "Instances", "Last", "Length", "LogHandler", "Metrics", "Module", "NewInstance", "Notice",
-    "Observation", "Offer", "Operator", "Pattern", "Range", "Registration", "Retry", "Root", "Secret", "Setting",
-    "Settings", "Stream", "Timer", "Topic", "TypedStream", "WireName", "encode_frame",
+    "Observation", "Offer", "Operator", "Pattern", "PropertyValue", "Range", "Registration", "Retry", "Root",
+    "Secret", "Setting", "Settings", "Stream", "Timer", "Topic", "TypedStream", "WireName", "encode_frame",
 ]  # fmt: skip

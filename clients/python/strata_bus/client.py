@@ -3,8 +3,10 @@
 from typing import Any, ClassVar, TypeVar, overload
 
 from .bus import Bus
+from .errors import BusError
 from .instances import Instance
 from .limits import CREDIT
+from .property_names import VALUE
 from .streams import Stream, TypedStream
 
 ResultT = TypeVar("ResultT")
@@ -46,6 +48,18 @@ class Client:
             reply: the reply's type; None returns the JSON's value.
         """
         return await self._through.call(self._to(action), params, reply=reply, deadline=deadline)
+
+    async def _set(self, action: str, value: Any, type: Any, *, deadline: float | None = None) -> None:
+        """Sets a property by the action that does it. The value is of the type."""
+        from .contracts.problems import Mismatch
+        from .typed import encoded, whole_plan
+
+        try:
+            params = {VALUE: encoded(whole_plan(type), value)}
+        except Mismatch as problem:
+            what = f"the value for {self._to(action)} isn't of its type: {problem}"
+            raise BusError("bad-params", what, ran="no") from None
+        await self._call(action, params, deadline=deadline)
 
     @overload
     def _stream(

@@ -7,6 +7,7 @@ from .checks import checked_name
 from .declared import DeclaredNotice
 from .handlers import CallHandler, CallHandlerT, FunctionT
 from .offers import Offer
+from .properties import PropertyValue
 from .settings import Settings, SettingsT
 from .versions import checked_version
 
@@ -29,6 +30,7 @@ class Declarations(Offer):
         """The contracts that it requires, as it was built with them."""
         self._steps: dict[str, Callable[..., Any]] = {}
         self._settings: Settings[Any] | None = None
+        self._properties: list[PropertyValue[Any]] = []
 
     def event(self, name: str) -> Callable[[CallHandlerT], CallHandlerT]:
         """Decorates the handler of an event. Its value is the answer; `None` counts as true."""

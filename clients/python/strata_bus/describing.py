@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from .contracts.contract import Contract, ContractAction, ContractNotice
+from .contracts.contract import Contract, ContractAction, ContractNotice, ContractProperty
 from .contracts.definitions import Definitions
 from .contracts.docs import documentation
 from .contracts.plans import Plan
@@ -12,6 +12,7 @@ from .declarations import Declarations
 from .declared import DeclaredAction, DeclaredNotice
 from .observers import Observer
 from .offers import Offer
+from .property_names import setter
 from .typed import TypedHandler, whole_plan
 
 
@@ -61,12 +62,14 @@ def _module_contract(name: str, declarations: Declarations, observers: Iterable[
 
 def _interface_contract(name: str, declarations: Declarations, offer: Offer) -> Contract:
     actions: dict[str, DeclaredAction] = {}
+    properties = [declared for declared in declarations._properties if declared.interface == name]
+    of_properties = {own for declared in properties for own in (declared.name, setter(declared.name))}
     if name in offer._instances:
         actions = offer._instances[name]._actions
     else:
         for to, action in offer._declared_actions.items():
             interface, _, own = to.partition("/")
-            if interface == name:
+            if interface == name and own not in of_properties:
                 actions[own] = action
     sent = {
         kind: {own: notice for own, notice in notices.items() if notice.interface == name}
@@ -74,11 +77,23 @@ def _interface_contract(name: str, declarations: Declarations, offer: Offer) -> 
     }
     typed = [action.typed for action in actions.values() if action.typed is not None]
     contents = _contents([*sent["broadcasts"].values(), *sent["reports"].values()])
-    definitions = Definitions([handler.params for handler in typed] + contents, _replies(typed))
+    values = {declared.name: whole_plan(declared.type) for declared in properties}
+    definitions = Definitions(
+        [handler.params for handler in typed] + contents, [*_replies(typed), *values.values()]
+    )
     contract = Contract(
         interface=name, version=offer._versions.get(name), doc=offer._docs.get(name), multiple=name in offer._instances
     )
     contract.actions = {own: _action_contract(action, definitions) for own, action in actions.items()}
+    for declared in properties:
+        contract.properties[declared.name] = ContractProperty(
+            declared.doc,
+            declared.deprecated,
+            declared.settable,
+            declared.auth if declared.settable else None,
+            values[declared.name].schema(definitions),
+            {**declared.errors} if declared.settable else {},
+        )
     contract.broadcasts = _notice_contracts(sent["broadcasts"], definitions)
     contract.reports = _notice_contracts(sent["reports"], definitions)
     contract.definitions = definitions.schemas

@@ -22,12 +22,14 @@ class LifeCycle:
         background: Background,
         take_settings: Callable[[Call], None],
         retire_streams: Callable[[], None],
+        tell_properties: Callable[[], None],
     ) -> None:
         self._bus = bus
         self._steps = steps
         self._background = background
         self._take_settings = take_settings
         self._retire_streams = retire_streams
+        self._tell_properties = tell_properties
         self._done: set[str] = set()
         self._tearing: asyncio.Task[None] | None = None
         self._handlers: dict[str, CallHandler] = {
@@ -49,6 +51,8 @@ class LifeCycle:
 
     def resume(self) -> None:
         """Starts `resumed` after a lost connection is back."""
+        if self.has_started:
+            self._tell_properties()
         if self.has_started and "resumed" in self._steps:
             self._background.start_own(awaited(self._steps["resumed"]), "resumed")
 
@@ -63,6 +67,7 @@ class LifeCycle:
         if "setUp" not in self._done:
             self._take_settings(call)
         await self._do("setUp", self._bus.context)
+        self._tell_properties()
 
     async def _begin(self, call: Call) -> None:
         await self._do(call.action)

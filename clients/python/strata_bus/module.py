@@ -9,9 +9,10 @@ from weakref import WeakValueDictionary
 
 from .background import Background, Retry
 from .bus import Bus
-from .checks import checked_name, encode_params, socket_path
+from .checks import checked_name, encode_params, socket_path, split_action
 from .connection import Connection
 from .declarations import Declarations
+from .declared import checked_codes
 from .errors import BusError
 from .handlers import Call, CallHandler, NoticeHandlerT
 from .hello import RUNTIME
@@ -26,9 +27,12 @@ from .observers import Observation, Observer, Observers, check_observation
 from .offers import Offer
 from .own_spans import AttributeValue, OwnSpan, own_span
 from .process import run_process
+from .properties import PropertyValue
+from .property_names import is_property_name, setter
 from .registrations import Registration, Registrations
 from .runner import Runner
 from .telemetry import Telemetry
+from .topics import ValueT
 
 
 class Module(Declarations, Bus):
@@ -54,7 +58,9 @@ class Module(Declarations, Bus):
         self._background = Background(self._fail)
         self._observers = Observers(self, self._background, self._runner, self._telemetry)
         self._registrations = Registrations(self, self, self._background)
-        self._life = LifeCycle(self, self._steps, self._background, self._take_settings, self._retire_streams)
+        self._life = LifeCycle(
+            self, self._steps, self._background, self._take_settings, self._retire_streams, self._tell_properties
+        )
         self._keeper = Keeper(self, self._life, self._background, self._hello)
         self._created: WeakValueDictionary[str, Instance] = WeakValueDictionary()
         self._questions: dict[str, CallHandler] = {  # of the bus, besides the steps and events
@@ -167,6 +173,46 @@ class Module(Declarations, Bus):
         """
         params = {"name": checked_name(name)} | ({} if object is None else {"object": object})
         return int((await self.call("bus/forget", params))["forgotten"])
+
+    def property(
+        self,
+        to: str,
+        type: Any,
+        value: ValueT,
+        *,
+        settable: bool = False,
+        auth: bool = False,
+        errors: Mapping[str, str] | None = None,
+        doc: str | None = None,
+        deprecated: bool = False,
+    ) -> PropertyValue[ValueT]:
+        """Declares a property, `Interface/name`: a value that others read and observe.
+
+        They read it by the action of this name, and observe the broadcast `Interface.name`, which the bus
+        keeps for later observers. If it is settable, the action `Interface/name.set` sets it, to a value
+        that `PropertyValue.check` may refuse.
+
+        Args:
+            type: the type of its values; `Any` for JSON.
+            value: the first value.
+            settable: whether callers set it, and not only this module.
+            auth: whether the app's authorizer is asked before each set.
+            errors: the codes of its own errors that a set is answered with, and what they mean.
+            doc: what the value is.
+            deprecated: whether new callers should do without it.
+        """
+        interface, name = split_action(to)
+        if not is_property_name(name):
+            raise ValueError(f"{to} is no property's name: an action's of at most 60 bytes, without .set at its end")
+        declared = PropertyValue(
+            self, interface, name, type, value, settable, auth, checked_codes(errors or {}), doc, deprecated
+        )
+        self.action(to)(declared._reader())
+        if settable:
+            self.action(f"{interface}/{setter(name)}", auth=auth)(declared._setter())
+        self.broadcasts(declared.broadcast, type, doc=doc, deprecated=deprecated)
+        self._properties.append(declared)
+        return declared
 
     # -- offers, instances, background work
 
@@ -312,8 +358,14 @@ class Module(Declarations, Bus):
     def _numbered(self, connection: Connection) -> None:
         self._observers.number(connection)
 
+    def _tell_properties(self) -> None:
+        for declared in self._properties:
+            declared._open()
+
     def _closed(self, connection: Connection) -> None:
         super()._closed(connection)
+        for declared in self._properties:
+            declared._close()
         self._registrations.release_instances()
         for instance in list(self._created.values()):
             instance._ended.set()

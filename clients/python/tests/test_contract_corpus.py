@@ -20,6 +20,8 @@ def schema_at(contract: Contract, pointer: str) -> Schema:
             found = contract.actions[name].params
         case ["actions", name, "reply" | "element"]:
             found = contract.actions[name].reply
+        case ["properties", name, "value"]:
+            found = contract.properties[name].value
         case ["broadcasts" | "reports" | "observes" as kind, name, "content"]:
             found = getattr(contract, kind)[name].content
         case ["settings"]:

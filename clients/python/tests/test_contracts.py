@@ -143,7 +143,7 @@ class ReadingTests(unittest.TestCase):
              '$: there is no member "verison": did you mean version?'),
             ({"contract": 1, "interface": "A", "x": 1},
                 '$: there is no member "x": a contract has contract, interface, '
-             "module, version, description, instances, actions, broadcasts, reports and $defs"),
+             "module, version, description, instances, actions, properties, broadcasts, reports and $defs"),
             ({"contract": 1, "interface": "A", "settings": {}}, "$.settings: settings is of a module's contract only"),
             ({"contract": 1, "interface": "A", "version": "1"},
              '$.version: "1" is no version: write major.minor, each 0 to 65535, as in 2.1'),

@@ -6,9 +6,9 @@ import pathlib
 import sys
 import unittest
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Annotated, Any
 
-from support import BusCase, strata_bus, within
+from support import BusCase, Seen, strata_bus, within
 from strata_bus.contracts import compare, contract_json, read_contract
 
 GENERATED = pathlib.Path(__file__).resolve().parents[3] / "Tests" / "StubTests" / "Generated" / "library.py"
@@ -45,6 +45,8 @@ def provider() -> strata_bus.Module:
         yield library.MoveRead(read=library.MoveReadRead(_0=Chapter(name="1", next=Chapter(name="2"))))
         yield library.MoveLent(lent=library.MoveLentLent(to="Ada", _1=(1.0, 2.0)))
 
+    module.property("Library/most-loans", Annotated[int, strata_bus.Range(0, 255)], 3, settable=True)
+    module.property("Library/featured", Book | None, None)
     elements: Any = library.Move
     follow.__annotations__ = {"params": None, "return": AsyncIterator[elements]}
     module.action("Library/follow")(follow)
@@ -76,6 +78,18 @@ class GeneratedStubTests(BusCase):
         moves = [move async for move in client.follow()]
         self.assertEqual(moves[0].read._0.next, Chapter(name="2"))
         self.assertEqual(moves[1].lent._1, (1.0, 2.0))
+
+    async def test_a_property_is_two_methods_and_a_name(self) -> None:
+        low, high, seen = provider(), strata_bus.Module("High"), Seen()
+        high.observe(Library.MOST_LOANS)(lambda notice: seen(notice.params))
+        await self.start(low)
+        await self.start(high)
+        client = Library(high)
+        self.assertIsNone(await within(client.featured()))
+        self.assertEqual((await within(client.most_loans()), await seen.next()), (3, 3))
+        await within(client.set_most_loans(4))
+        self.assertEqual((await within(client.most_loans()), seen.rest()), (4, [4]))
+        await self.assertRefused(client.set_most_loans(300), "bad-params", "no")
 
 
 if __name__ == "__main__":

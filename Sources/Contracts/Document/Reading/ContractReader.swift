@@ -14,12 +14,12 @@ struct ContractReader {
                 path.member("contract"), "this reads contracts of the format 1; found \(Words.value(format))")
         }
         var known = [
-            "contract", "interface", "module", "version", "description", "instances", "actions", "broadcasts",
-            "reports", "$defs",
+            "contract", "interface", "module", "version", "description", "instances", "actions", "properties",
+            "broadcasts", "reports", "$defs",
         ]
         let subject = try subject(document)
         if case .module = subject {
-            known += ["observes", "settings"]
+            known = known.filter { $0 != "properties" } + ["observes", "settings"]
         } else if let name = ["observes", "settings"].first(where: { document[$0] != nil }) {
             throw ContractError(path.member(name), "\(name) is of a module's contract only")
         }
@@ -30,6 +30,8 @@ struct ContractReader {
         contract.hasInstances = try hasInstances(document)
         let actions = try named("actions", of: document, Name.isAction, "an action's name")
         for (name, value, place) in actions { contract.actions.append(try action(name, value, place)) }
+        let properties = try named("properties", of: document, Name.isProperty, "a property's name")
+        for (name, value, place) in properties { contract.properties.append(try property(name, value, place)) }
         contract.broadcasts = try notices("broadcasts", of: document)
         contract.reports = try notices("reports", of: document)
         contract.observes = try notices("observes", of: document)
@@ -37,6 +39,7 @@ struct ContractReader {
         let definitions = try named("$defs", of: document, Self.isDefinition, "a name in $defs")
         for (name, value, place) in definitions { contract.definitions[name] = try schemas.schema(value, place) }
         try schemas.check(contract.definitions, path.member("$defs"))
+        try check(contract.properties, of: contract, path)
         return contract
     }
 
@@ -111,12 +114,56 @@ struct ContractReader {
         } else {
             action.result = .reply(reply)
         }
+        action.errors = try errors(of: members)
+        return action
+    }
+
+    private func errors(of members: ReadMembers) throws(ContractError) -> [Contract.Problem] {
+        var errors: [Contract.Problem] = []
         for (code, value, place) in try named("errors", of: members, Self.isErrorCode, "an error code with a dot") {
             let problem = try ReadMembers(value, place, "an error")
             try problem.refuse(except: ["description"], of: "an error")
-            action.errors.append(Contract.Problem(code, doc: try problem.string("description")))
+            errors.append(Contract.Problem(code, doc: try problem.string("description")))
         }
-        return action
+        return errors
+    }
+
+    private mutating func property(
+        _ name: String, _ json: JSON, _ path: ValuePath
+    ) throws(ContractError) -> Contract.Property {
+        let members = try ReadMembers(json, path, "a property")
+        try members.refuse(
+            except: ["description", "deprecated", "settable", "auth", "value", "errors"], of: "a property")
+        var property = Contract.Property(name, value: try schema("value", of: members))
+        property.doc = try members.string("description")
+        property.isDeprecated = try members.bool("deprecated") ?? false
+        property.isSettable = try members.bool("settable") ?? false
+        property.needsAuthorization = try members.bool("auth")
+        property.errors = try errors(of: members)
+        if !property.isSettable, let name = ["auth", "errors"].first(where: { members[$0] != nil }) {
+            throw ContractError(path.member(name), "\(name) is of a property that is settable only")
+        }
+        return property
+    }
+
+    /// Refuses a property whose actions or broadcast are listed as such, too.
+    private func check(
+        _ properties: [Contract.Property], of contract: Contract, _ path: ValuePath
+    ) throws(ContractError) {
+        let actions = Set(contract.actions.map(\.name))
+        let broadcasts = Set(contract.broadcasts.map(\.name))
+        for property in properties {
+            let names = contract.names(of: property)
+            let own = property.isSettable ? [names.property, names.setter] : [names.property]
+            if let action = own.first(where: { actions.contains($0) }) {
+                throw ContractError(
+                    path.member("actions").member(action), "this is an action of the property \(property.name)")
+            }
+            guard broadcasts.contains(names.notice) else { continue }
+            throw ContractError(
+                path.member("broadcasts").member(names.notice), "this is the broadcast of the property \(property.name)"
+            )
+        }
     }
 
     private mutating func notices(

@@ -13,6 +13,8 @@ extension Contract {
         if let doc { document.append("description", .string(doc)) }
         if hasInstances { document.append("instances", "multiple") }
         document.append("actions", unlessEmpty: actions.sorted(by: \.name).map { JSON.Member($0.name, $0.json()) })
+        document.append(
+            "properties", unlessEmpty: properties.sorted(by: \.name).map { JSON.Member($0.name, $0.json()) })
         for (kind, notices) in [("broadcasts", broadcasts), ("reports", reports), ("observes", observes)] {
             document.append(kind, unlessEmpty: notices.sorted(by: \.name).map { JSON.Member($0.name, $0.json()) })
         }
@@ -42,6 +44,19 @@ extension Contract.Action {
         case .reply(let schema?): members.append("reply", schema.json())
         case .elements(let schema): members.append("element", schema?.json() ?? [:])
         }
+        members.append("errors", unlessEmpty: errors.sorted(by: \.code).map { JSON.Member($0.code, $0.json()) })
+        return .object(members)
+    }
+}
+
+extension Contract.Property {
+    fileprivate func json() -> JSON {
+        var members: [JSON.Member] = []
+        if let doc { members.append("description", .string(doc)) }
+        if isDeprecated { members.append("deprecated", true) }
+        if isSettable { members.append("settable", true) }
+        if let needsAuthorization { members.append("auth", .bool(needsAuthorization)) }
+        if let value { members.append("value", value.json()) }
         members.append("errors", unlessEmpty: errors.sorted(by: \.code).map { JSON.Member($0.code, $0.json()) })
         return .object(members)
     }

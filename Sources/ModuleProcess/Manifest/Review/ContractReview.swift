@@ -48,9 +48,9 @@ struct ContractReview {
     }
 
     /// Compares each action that a caller knows by an adapter's name with what the adapter makes of
-    /// the provider's.
+    /// the provider's. A property is its actions there.
     private func adapterFindings(_ row: AppTable.Row, _ required: Contract) -> [ManifestError] {
-        required.actions.compactMap { action in
+        (required.actions + required.actionsOfProperties).compactMap { action in
             guard let chain = index.chain(required.subject.name, action.name),
                 let (owner, provided) = provider(of: chain.interface), let original = provided.action(chain.action)
             else { return nil }
@@ -58,6 +58,7 @@ struct ContractReview {
             (seen.subject, seen.actions) = (required.subject, [original.adapted(by: chain, in: provided)])
             var known = required
             known.actions = [action]
+            (seen.properties, known.properties) = ([], [])
             guard let differences = differences(seen.changes(forCaller: known)) else { return nil }
             return manifest.problem(
                 adapterSteps(required.subject.name, action.name),

@@ -1,3 +1,4 @@
+import StrataContracts
 import StrataCore
 
 /// Finds notifications that never arrive: observed ones that no row sends from a level that reaches
@@ -133,6 +134,8 @@ struct NotificationReview {
     // MARK: Sent
 
     private func unheard(_ name: String, at place: Int, of row: AppTable.Row) -> Finding? {
+        // A property is there to be read, too.
+        guard !isOfProperty(name, of: row) else { return nil }
         let names = index.names(ofBroadcast: name, by: row)
         let observers = names.flatMap { index.observers(of: $0) }
         let steps: [ManifestPlaces.Step] = ["modules", .key(row.name), "broadcasts", .at(place)]
@@ -152,6 +155,12 @@ struct NotificationReview {
             .advice,
             manifest.problem(
                 steps, "no module of a level after \(index.level(row)) observes \(name)\(observedHint(name))"))
+    }
+
+    /// Whether a broadcast tells a property that the module describes.
+    private func isOfProperty(_ name: String, of row: AppTable.Row) -> Bool {
+        let provided = descriptions[row.name]?.contracts?.provides ?? []
+        return provided.contains { $0.broadcastsOfProperties.contains { $0.name == name } }
     }
 
     /// Returns the advice about a broadcast that reaches none of its known observers. Nil if one of

@@ -15,9 +15,9 @@ extension Exports {
         for type in self.required.compactMap(\.type) where required.insert(Self.name(type)).inserted {
             outline.requires.append(try Self.outline(requiring: type))
         }
-        outline.broadcasts = Self.outlines(broadcasts.map { ($0.name, $0.type) })
-        outline.reports = Self.outlines(reports.flatMap(\.notices).map { ($0.name, $0.type) })
-        outline.observes = Self.outlines(observations.map { ($0.name, $0.type) })
+        outline.broadcasts = Self.outlines(broadcasts)
+        outline.reports = Self.outlines(reports.flatMap(\.notices))
+        outline.observes = Self.outlines(observations.map { DeclaredNotice(name: $0.name, type: $0.type) })
         outline.settings = declaredSettings?.outline
         return outline
     }
@@ -27,10 +27,16 @@ extension Exports {
         var outline = ModuleOutline.Interface(interface.name)
         if let type = interface.type {
             outline = try Self.outline(requiring: type)
-            if !type.members.isEmpty { outline.listed = outline.actions.map(\.name) }
+            if !type.members.isEmpty {
+                outline.listed = outline.actions.map(\.name)
+                outline.listedProperties = outline.properties.map(\.name)
+            }
         }
         outline.hasInstances = interface.hasInstances
-        outline.actions = interface.actions.map { action in
+        let properties = properties.filter { $0.name.interface == interface.name }
+        outline.properties = properties.map(\.outline)
+        let own = Set(properties.flatMap(\.actions))
+        outline.actions = interface.actions.filter { !own.contains($0.name) }.map { action in
             let member = actions["\(interface.name)\(mark)/\(action.name)"]?.member
             var outline = member.flatMap { ModuleOutline.Action(member: $0) } ?? ModuleOutline.Action(action.name)
             outline.needsAuthorization = action.auth
@@ -43,15 +49,12 @@ extension Exports {
     private static func outline(requiring type: any Interface.Type) throws(ContractFailure) -> ModuleOutline.Interface {
         var outline = ModuleOutline.Interface(name(type), version: type.version, type: type)
         for member in type.members {
+            if let property = member as? any Property.Type {
+                try check(property.name.interface, property.name.property, member, of: outline)
+                outline.properties.append(.init(property))
+            }
             if let action = ModuleOutline.Action(member: member) {
-                let interface = ModuleOutline.Action.interface(member)
-                guard interface == outline.name else {
-                    throw ContractFailure("\(outline.name) lists \(member) in its members, an action of \(interface)")
-                }
-                guard !outline.actions.contains(where: { $0.name == action.name }) else {
-                    throw ContractFailure(
-                        "\(outline.name) lists two actions in its members that are named \(action.name)")
-                }
+                try check(ModuleOutline.Action.interface(member), action.name, member, of: outline)
                 outline.actions.append(action)
             }
             guard let notice = member as? any Notice.Type else { continue }
@@ -61,16 +64,43 @@ extension Exports {
         return outline
     }
 
+    /// Checks that a member is of the interface that lists it, and alone of its name.
+    private static func check(
+        _ interface: String, _ name: String, _ member: any InterfaceMember.Type, of outline: ModuleOutline.Interface
+    ) throws(ContractFailure) {
+        guard interface == outline.name else {
+            let what = member is any Property.Type ? "a property" : "an action"
+            throw ContractFailure("\(outline.name) lists \(member) in its members, \(what) of \(interface)")
+        }
+        guard !(outline.actions.map(\.name) + outline.properties.map(\.name)).contains(name) else {
+            throw ContractFailure("\(outline.name) lists two actions in its members that are named \(name)")
+        }
+    }
+
     private static func name(_ type: any Interface.Type) -> String { Name.withoutRouterSuffix(type.name) }
 
     /// Returns each name once, with a type if there is one.
-    private static func outlines(_ notices: [(name: String, type: (any Notice.Type)?)]) -> [ModuleOutline.Notice] {
+    private static func outlines(_ notices: [DeclaredNotice]) -> [ModuleOutline.Notice] {
         var outlines: [ModuleOutline.Notice] = []
         for notice in notices.filter({ $0.type != nil }) + notices.filter({ $0.type == nil })
         where !outlines.contains(where: { $0.name == notice.name }) {
-            outlines.append(.init(notice.name, notice.type))
+            outlines.append(.init(notice.name, notice.type, type: notice.property))
         }
         return outlines
+    }
+}
+
+extension ModuleOutline.Property {
+    /// Creates the outline of a property as its type says it.
+    fileprivate init(_ type: any Property.Type) { self = Self.outline(type) }
+
+    private static func outline<Type: Property>(_ type: Type.Type) -> Self {
+        var outline = Self(type.name.property, Type.Value.self, type: type)
+        if let settable = type as? any SettableProperty.Type {
+            outline.isSettable = true
+            outline.errors = settable.errors.map { ($0.key, $0.value) }
+        }
+        return outline
     }
 }
 

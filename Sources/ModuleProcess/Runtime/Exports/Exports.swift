@@ -1,4 +1,5 @@
 internal import StrataCore
+internal import StrataDeriving
 
 /// The actions, URLs, observations and events that a module offers, and the interfaces and
 /// notifications that it declares to use. `Module.register` fills it in before the module connects
@@ -31,7 +32,9 @@ public struct Exports {
     /// A notification by name, and its contract if it has one.
     struct DeclaredNotice {
         var name: String
-        var type: (any Notice.Type)?
+        var type: ModuleOutline.Content?
+        /// The property whose value it tells; nil for other notifications.
+        var property: (any Property.Type)?
     }
 
     struct URLExport {
@@ -62,6 +65,8 @@ public struct Exports {
     private(set) var actions: [String: ActionExport] = [:]
     /// The objects of each interface that has instances.
     private(set) var instances: [String: any InstanceSet] = [:]
+    /// The properties, whose actions are among those of their interfaces, and their broadcasts among all.
+    private(set) var properties: [PropertyExport] = []
     private(set) var events: [(name: String, start: Start)] = []
     private(set) var urls: [URLExport] = []
     private(set) var observations: [Observing] = []
@@ -146,6 +151,12 @@ public struct Exports {
         topics += later.topics
         urls.removeAll { url in later.urls.contains { $0.isAt(url) } }
         urls += later.urls
+    }
+
+    /// Adds a property, whose actions are added already.
+    mutating func add(_ property: PropertyExport, of type: (any Property.Type)?) {
+        properties.append(property)
+        broadcasts.append(DeclaredNotice(name: property.name.notice, type: property.outline.value, property: type))
     }
 
     mutating func add(_ topic: any EndableTopic) { topics.append(topic) }

@@ -1,4 +1,5 @@
 internal import StrataCore
+internal import StrataDeriving
 
 /// The module's observations in the order of hello's list, and the broker's numbers for them on the
 /// current connection.
@@ -41,8 +42,8 @@ struct Observations {
 final class Observing {
     /// The notification's name, or a pattern of names.
     let name: String
-    /// The notification's contract; nil if it has none.
-    let type: (any Notice.Type)?
+    /// The type of the content; nil if it has none.
+    let type: ModuleOutline.Content?
     let object: String?
     let keep: Keep
     /// Whether one replica of the module's row gets each broadcast.
@@ -50,7 +51,7 @@ final class Observing {
     let handle: @ModuleActor (Delivery) async throws -> Void
 
     init(
-        _ name: String, of type: (any Notice.Type)? = nil, object: String?, keep: Keep, share: Bool = false,
+        _ name: String, of type: ModuleOutline.Content? = nil, object: String?, keep: Keep, share: Bool = false,
         handle: @escaping @ModuleActor (Delivery) async throws -> Void
     ) {
         self.name = name

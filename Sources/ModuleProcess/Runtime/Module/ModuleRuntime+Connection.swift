@@ -24,7 +24,10 @@ extension ModuleRuntime {
                 settings?.take(welcome: connection.welcome["settings"] ?? [:])
                 telemetry?.metrics?.connected()
                 telemetry?.tracing?.name(app: connection.welcome["app"]?.string ?? "")
-                if resumed { runResumed() }
+                if resumed {
+                    openProperties()
+                    runResumed()
+                }
             })
     }
 
@@ -41,6 +44,7 @@ extension ModuleRuntime {
     /// - Returns: Whether to connect again.
     func connectionLost() -> Bool {
         observations.connectionLost()
+        closeProperties()
         releases.connectionLost()
         endLeases()
         guard case .living = phase else { return false }

@@ -38,7 +38,9 @@ extension ModuleRuntime {
             let params = (try? JSON(parsing: Array(body))) ?? .null
             perform(step, params, scope: call) { result in
                 switch result {
-                case .success: call.reply(Array("{}".utf8))
+                case .success:
+                    if step == .setUp { self.openProperties() }
+                    call.reply(Array("{}".utf8))
                 case .failure(let error):
                     // Logged before the broker gets the answer, because it may end the process at
                     // once.

@@ -36,6 +36,11 @@ enum Coding {
         }
     }
 
+    /// Decodes a value that stands alone, for which empty bytes are null.
+    static func value<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) throws -> Value {
+        try reader.decode(type, from: body.isEmpty ? Array("null".utf8) : body)
+    }
+
     /// Decodes a request's parameters. A failure is `bad-params` and names the member.
     static func params<Value: Decodable>(_ type: Value.Type, _ body: UnsafeRawBufferPointer) throws(ModuleError)
         -> Value

@@ -7,7 +7,7 @@
 
 from ..annotations import Format, Length, Pattern, Range, WireName
 from .comparison import Comparison, compare
-from .contract import Contract, ContractAction, ContractNotice
+from .contract import Contract, ContractAction, ContractNotice, ContractProperty
 from .definitions import Definitions
 from .planning import plan_of
 from .differences import Change
@@ -35,7 +35,7 @@ from .writing import contract_json, contract_text, schema_json
 
 __all__ = [
     "AnyForm", "ArrayForm", "BooleanForm", "Change", "Comparison", "Contract", "ContractAction", "ContractError",
-    "ContractNotice", "Definitions", "EnumForm", "Format", "IntegerForm", "Length", "MapForm", "Mismatch", "NullForm",
+    "ContractNotice", "ContractProperty", "Definitions", "EnumForm", "Format", "IntegerForm", "Length", "MapForm", "Mismatch", "NullForm",
     "NumberForm", "ObjectForm", "Pattern", "Property", "Range", "ReferenceForm", "Schema", "TextForm", "TupleForm",
     "UnionForm", "WireName", "check_value", "compare", "contract_json", "contract_text", "plan_of", "read_contract",
     "schema_json",

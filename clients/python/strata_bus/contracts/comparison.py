@@ -1,7 +1,7 @@
 """`compare`: how a contract differs from an older one, and whether that breaks who knows the old one."""
 
 from ..versions import version_numbers
-from .contract import Contract, ContractAction, ContractNotice
+from .contract import Contract, ContractAction, ContractNotice, ContractProperty
 from .differences import Change, Changes, SchemaDifference, is_it, step
 from .forms_in_words import form_words
 from .graph import SchemaGraph
@@ -74,7 +74,9 @@ class ContractDifference:
             kinds = ["multiple" if contract.multiple else "single" for contract in (old, new)]
             changes.add(True, "$.instances", *kinds)
         self._compare_actions()
-        self._compare_notices("broadcasts", old.broadcasts, new.broadcasts, is_input=False)
+        self._compare_properties()
+        others = new.broadcasts_of_properties()
+        self._compare_notices("broadcasts", old.broadcasts, new.broadcasts, is_input=False, others=others)
         # The owner of an interface receives its reports; a module's are those that it sends.
         self._compare_notices("reports", old.reports, new.reports, is_input=new.module is None)
         self._compare_notices("observes", old.observes, new.observes, is_input=True, is_needed=False)
@@ -84,10 +86,12 @@ class ContractDifference:
             changes.add(True, "$", "compared in part", "too large or too deep to be compared as a whole")
 
     def _compare_actions(self) -> None:
+        # An action that has become one of a property is still there.
+        after = {**self._new.actions_of_properties(), **self._new.actions}
         for name, action in self._old.actions.items():
             path = step("$.actions", name)
-            if name in self._new.actions:
-                self._compare_action(action, self._new.actions[name], path)
+            if name in after:
+                self._compare_action(action, after[name], path)
             else:
                 self.changes.add(True, path, "an action", "absent")
         for name in self._new.actions:
@@ -96,9 +100,7 @@ class ContractDifference:
 
     def _compare_action(self, old: ContractAction, new: ContractAction, path: str) -> None:
         self._compare_deprecation(old.deprecated, new.deprecated, path)
-        if old.auth is not new.auth:
-            words = ["unknown" if auth is None else is_it(auth, "authorized") for auth in (old.auth, new.auth)]
-            self.changes.add(old.auth is False and new.auth is True, path + ".auth", *words)
+        self._compare_auth(old.auth, new.auth, path)
         self._compare_schemas(old.params, new.params, is_input=True, path=path + ".params")
         if old.is_stream == new.is_stream:
             kind = ".element" if new.is_stream else ".reply"
@@ -106,12 +108,43 @@ class ContractDifference:
         else:
             kinds = ["a stream" if action.is_stream else "one reply" for action in (old, new)]
             self.changes.add(True, path, *kinds)
-        for code in old.errors:
-            if code not in new.errors:
+        self._compare_errors(old.errors, new.errors, path)
+
+    def _compare_auth(self, old: bool | None, new: bool | None, path: str) -> None:
+        if old is not new:
+            words = ["unknown" if auth is None else is_it(auth, "authorized") for auth in (old, new)]
+            self.changes.add(old is False and new is True, path + ".auth", *words)
+
+    def _compare_errors(self, old: dict[str, str | None], new: dict[str, str | None], path: str) -> None:
+        for code in old:
+            if code not in new:
                 self.changes.add(False, step(path + ".errors", code), "an error", "absent")
-        for code in new.errors:
-            if code not in old.errors:
+        for code in new:
+            if code not in old:
                 self.changes.add(False, step(path + ".errors", code), "absent", "an error")
+
+    def _compare_properties(self) -> None:
+        for name, it in self._old.properties.items():
+            path = step("$.properties", name)
+            if name in self._new.properties:
+                self._compare_property(it, self._new.properties[name], path)
+            else:
+                self.changes.add(True, path, "a property", "absent")
+        for name in self._new.properties:
+            if name not in self._old.properties:
+                self.changes.add(False, step("$.properties", name), "absent", "a property")
+
+    def _compare_property(self, old: ContractProperty, new: ContractProperty, path: str) -> None:
+        """Compares a value that goes to those who read it, and if it can be set, to its owner as well."""
+        self._compare_deprecation(old.deprecated, new.deprecated, path)
+        if old.settable != new.settable:
+            words = [is_it(it.settable, "settable") for it in (old, new)]
+            self.changes.add(old.settable, path + ".settable", *words)
+        self._compare_schemas(old.value, new.value, is_input=False, path=path + ".value")
+        if old.settable and new.settable:
+            self._compare_auth(old.auth, new.auth, path)
+            self._compare_schemas(old.value, new.value, is_input=True, path=path + ".set")
+            self._compare_errors(old.errors, new.errors, path)
 
     def _compare_notices(
         self,
@@ -121,19 +154,22 @@ class ContractDifference:
         *,
         is_input: bool,
         is_needed: bool = True,
+        others: dict[str, ContractNotice] | None = None,
     ) -> None:
         """Compares notifications.
 
         Args:
             is_needed: whether somebody misses a notification that is gone.
+            others: what the new contract has besides, and doesn't list as such.
         """
+        after = {**(others or {}), **new}
         for name, notice in old.items():
             path = step(f"$.{kind}", name)
-            if name not in new:
+            if name not in after:
                 self.changes.add(is_needed, path, "a notification", "absent")
                 continue
-            self._compare_deprecation(notice.deprecated, new[name].deprecated, path)
-            self._compare_schemas(notice.content, new[name].content, is_input=is_input, path=path + ".content")
+            self._compare_deprecation(notice.deprecated, after[name].deprecated, path)
+            self._compare_schemas(notice.content, after[name].content, is_input=is_input, path=path + ".content")
         for name in new:
             if name not in old:
                 self.changes.add(False, step(f"$.{kind}", name), "absent", "a notification")

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from .schema import ObjectForm, Schema
+from ..property_names import VALUE, broadcast_name, setter
+from .schema import AnyForm, ObjectForm, Property, Schema
 
 
 @dataclass
@@ -19,6 +20,20 @@ class ContractAction:
     is_stream: bool = False
     errors: dict[str, str | None] = field(default_factory=dict)
     """The docs of its own errors by their codes."""
+
+
+@dataclass
+class ContractProperty:
+    """A value that callers read, observe, and perhaps set. Its actions and its broadcast follow from it."""
+
+    doc: str | None = None
+    deprecated: bool = False
+    settable: bool = False
+    auth: bool | None = None
+    """Whether the app's authorizer is asked before it is set; None if that isn't known, or nobody sets it."""
+    value: Schema | None = None
+    errors: dict[str, str | None] = field(default_factory=dict)
+    """The docs of the errors of its own with which a set is answered, by their codes."""
 
 
 @dataclass
@@ -45,7 +60,11 @@ class Contract:
     multiple: bool = False
     """Whether each user creates instances of its own."""
     actions: dict[str, ContractAction] = field(default_factory=dict)
+    """The actions, without those that belong to properties."""
+    properties: dict[str, ContractProperty] = field(default_factory=dict)
+    """The properties of an interface; of a module none."""
     broadcasts: dict[str, ContractNotice] = field(default_factory=dict)
+    """The broadcasts, without those of an interface's properties."""
     reports: dict[str, ContractNotice] = field(default_factory=dict)
     observes: dict[str, ContractNotice] = field(default_factory=dict)
     """The notifications that a module observes; of an interface none."""
@@ -53,3 +72,24 @@ class Contract:
     """A module's settings as the members of one object."""
     definitions: dict[str, Schema] = field(default_factory=dict)
     """`$defs`: the schemas that others refer to."""
+
+    def actions_of_properties(self) -> dict[str, ContractAction]:
+        """Returns the actions that read and set the properties."""
+        actions: dict[str, ContractAction] = {}
+        for name, it in self.properties.items():
+            empty = Schema(ObjectForm({}))
+            actions[name] = ContractAction(it.doc, it.deprecated, params=empty, reply=it.value)
+            if it.settable:
+                value = Property(Schema(AnyForm()) if it.value is None else it.value, True)
+                params = Schema(ObjectForm({VALUE: value}))
+                actions[setter(name)] = ContractAction(
+                    it.doc, it.deprecated, it.auth, params, empty, errors={**it.errors}
+                )
+        return actions
+
+    def broadcasts_of_properties(self) -> dict[str, ContractNotice]:
+        """Returns the broadcasts that tell the properties' values."""
+        return {
+            broadcast_name(str(self.interface), name): ContractNotice(it.doc, it.deprecated, it.value)
+            for name, it in self.properties.items()
+        }

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..parsing import decode
+from ..property_names import broadcast_name, is_property_name, setter
 from ..versions import version_numbers
-from .contract import Contract, ContractAction, ContractNotice
+from .contract import Contract, ContractAction, ContractNotice, ContractProperty
 from .forms_in_words import form_words
 from .places import Place
 from .problems import ContractError
@@ -28,8 +29,8 @@ _MOST_CODE = 128
 _RESERVED = ("bus", "module", "launcher", "operator")
 _DEFINITION = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,127}")
 _MEMBERS = (
-    "contract", "interface", "module", "version", "description", "instances", "actions", "broadcasts", "reports",
-    "$defs", "observes", "settings",
+    "contract", "interface", "module", "version", "description", "instances", "actions", "properties", "broadcasts",
+    "reports", "$defs", "observes", "settings",
 )  # fmt: skip
 
 
@@ -103,6 +104,11 @@ def _read_whole(place: Place) -> Contract:
             if not _ACTION_NAME.fullmatch(name):
                 action.refuse(f"{quoted(name)} is no action's name")
             contract.actions[name] = _read_action(action, schemas)
+    if properties := place.member("properties"):
+        for name, said in properties.members():
+            if not is_property_name(name):
+                said.refuse(f"{quoted(name)} is no property's name")
+            contract.properties[name] = _read_property(said, schemas)
     for kind, notices in (
         ("broadcasts", contract.broadcasts), ("reports", contract.reports), ("observes", contract.observes)
     ):  # fmt: skip
@@ -122,7 +128,19 @@ def _read_whole(place: Place) -> Contract:
             definition.refuse(f"{quoted(name)} isn't a name in $defs: letters, digits, and _ . -")
         contract.definitions[name] = schemas.read(definition)
     schemas.check(place.below("$defs", None), contract.definitions)
+    _check_properties(place, contract)
     return contract
+
+
+def _check_properties(place: Place, contract: Contract) -> None:
+    """Refuses a property whose actions or broadcast are listed as such, too."""
+    for name, it in contract.properties.items():
+        for action in (name, setter(name)) if it.settable else (name,):
+            if action in contract.actions:
+                place.below("actions", None).below(action, None).refuse(f"this is an action of the property {name}")
+        notice = broadcast_name(str(contract.interface), name)
+        if notice in contract.broadcasts:
+            place.below("broadcasts", None).below(notice, None).refuse(f"this is the broadcast of the property {name}")
 
 
 def _read_subject(place: Place, contract: Contract) -> None:
@@ -142,7 +160,8 @@ def _read_subject(place: Place, contract: Contract) -> None:
         for name in ("observes", "settings"):
             if other := place.member(name):
                 other.refuse(f"{name} is of a module's contract only")
-    place.only(_MEMBERS if module else _MEMBERS[:-2], "a contract")
+    others = ("properties",) if module else ("observes", "settings")
+    place.only([name for name in _MEMBERS if name not in others], "a contract")
 
 
 def _read_action(place: Place, schemas: SchemaReader) -> ContractAction:
@@ -166,14 +185,41 @@ def _read_action(place: Place, schemas: SchemaReader) -> ContractAction:
         action.reply = schemas.read(element)
         if action.reply == Schema(AnyForm()):
             action.reply = None
+    action.errors = _read_errors(place)
+    return action
+
+
+def _read_errors(place: Place) -> dict[str, str | None]:
+    codes: dict[str, str | None] = {}
     if errors := place.member("errors"):
         for code, error in errors.members():
             if "." not in code or len(code.encode()) > _MOST_CODE:
                 error.refuse(f"{quoted(code)} isn't an error code with a dot, as in Player.no-such-track")
             error.only(("description",), "an error")
             doc = error.member("description")
-            action.errors[code] = doc.text() if doc else None
-    return action
+            codes[code] = doc.text() if doc else None
+    return codes
+
+
+def _read_property(place: Place, schemas: SchemaReader) -> ContractProperty:
+    place.only(("description", "deprecated", "settable", "auth", "value", "errors"), "a property")
+    it = ContractProperty()
+    if doc := place.member("description"):
+        it.doc = doc.text()
+    if deprecated := place.member("deprecated"):
+        it.deprecated = deprecated.flag()
+    if settable := place.member("settable"):
+        it.settable = settable.flag()
+    if auth := place.member("auth"):
+        it.auth = auth.flag()
+    if value := place.member("value"):
+        it.value = schemas.read(value)
+    it.errors = _read_errors(place)
+    if not it.settable:
+        for name in ("auth", "errors"):
+            if said := place.member(name):
+                said.refuse(f"{name} is of a property that is settable only")
+    return it
 
 
 def _read_notice(name: str, place: Place, schemas: SchemaReader) -> ContractNotice:

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from .contract import Contract, ContractAction, ContractNotice
+from .contract import Contract, ContractAction, ContractNotice, ContractProperty
 from .schema import (
     AnyForm,
     ArrayForm,
@@ -47,6 +47,8 @@ def contract_json(contract: Contract) -> dict[str, Any]:
             "description": contract.doc,
             "instances": "multiple" if contract.multiple else None,
             "actions": {name: _action_json(contract.actions[name]) for name in sorted(contract.actions)} or None,
+            "properties": {name: _property_json(contract.properties[name]) for name in sorted(contract.properties)}
+            or None,
             "broadcasts": _notices_json(contract.broadcasts),
             "reports": _notices_json(contract.reports),
             "observes": _notices_json(contract.observes),
@@ -68,8 +70,24 @@ def _action_json(action: ContractAction) -> dict[str, Any]:
             "auth": action.auth,
             "params": None if action.params is None else schema_json(action.params),
             "element" if action.is_stream else "reply": _result_json(action),
-            "errors": {code: _without_absent({"description": action.errors[code]}) for code in sorted(action.errors)}
-            or None,
+            "errors": _errors_json(action.errors),
+        }
+    )
+
+
+def _errors_json(errors: dict[str, str | None]) -> dict[str, Any] | None:
+    return {code: _without_absent({"description": errors[code]}) for code in sorted(errors)} or None
+
+
+def _property_json(it: ContractProperty) -> dict[str, Any]:
+    return _without_absent(
+        {
+            "description": it.doc,
+            "deprecated": True if it.deprecated else None,
+            "settable": True if it.settable else None,
+            "auth": it.auth,
+            "value": None if it.value is None else schema_json(it.value),
+            "errors": _errors_json(it.errors),
         }
     )
 

@@ -3,8 +3,8 @@ public import Strata
 /// Keeps the lines that the other modules report.
 public enum Log: Interface {
     public static let name = "Log"
-    public static let version: ContractVersion? = "1.0"
-    public static let members: [any InterfaceMember.Type] = [Recent.self, LogLine.self]
+    public static let version: ContractVersion? = "1.1"
+    public static let members: [any InterfaceMember.Type] = [Recent.self, Echo.self, LogLine.self]
 
     /// The newest lines, the oldest of them first.
     public struct Recent: Action {
@@ -15,6 +15,12 @@ public enum Log: Interface {
         public var limit: Int?
 
         public init(limit: Int? = nil) { self.limit = limit }
+    }
+
+    /// Whether each line is also written to the module's output, which the app's terminal shows.
+    public enum Echo: SettableProperty {
+        public static let name = property("echo")
+        public typealias Value = Bool
     }
 }
 

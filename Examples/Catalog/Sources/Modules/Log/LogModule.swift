@@ -13,6 +13,7 @@ final class LogModule: Module {
 
     private let bus: Bus
     private var recent: [String] = []
+    private let echo = PropertyValue(true)
 
     init(bus: Bus) { self.bus = bus }
 
@@ -20,6 +21,7 @@ final class LogModule: Module {
         exports.settings(LogSettings.self)
         exports.settingsChanged(LogSettings.self) { _ in }  // each line asks for the file
         exports.action(Log.Recent.self) { Array(self.recent.suffix(max(0, $0.limit ?? 20))) }
+        exports.property(Log.Echo.self, from: echo)
         exports.event("app.memoryPressure") { _ in self.recent = self.recent.suffix(Self.fewRecent) }
         exports.observe(LogLine.self) { line, delivery in try await self.write(line.text, from: delivery.from) }
     }
@@ -28,7 +30,7 @@ final class LogModule: Module {
     private func write(_ text: String, from sender: String) async throws {
         // One line stays one, whatever it says.
         let line = "\(Timestamp.now()) \(sender): " + text.split(whereSeparator: \.isNewline).joined(separator: " ")
-        print(line)
+        if echo.value { print(line) }
         recent.append(line)
         if recent.count > Self.mostRecent { recent.removeFirst() }
         let file = LogFile(path: bus.settings(as: LogSettings.self).file)
