@@ -70,7 +70,7 @@ extension BusCore {
             "startedAt": startedAt(module).map { JSON($0 / 1_000) } ?? .null,
             "restarts": JSON(history.restarts),
             "open": JSON(peer?.servedCount ?? 0),
-            "waiting": JSON(module.waiting.count),
+            "waiting": JSON(waitingCount(module)),
             "queued": JSON(peer?.outbox.pending ?? 0),
             "start": .string(module.startWord),
             "usage": peer.map { usage(of: module, $0) },
@@ -92,11 +92,18 @@ extension BusCore {
         return module.history.times.wall(.spawned)
     }
 
+    /// Returns the number of requests that wait for a module. What waits for any replica of a row is
+    /// counted at the first one.
+    private func waitingCount(_ module: ModuleRecord) -> Int {
+        let ofGroup = module.group.flatMap { $0.members.first === module ? $0.waiting.count : nil }
+        return module.waiting.count + (ofGroup ?? 0)
+    }
+
     /// Describes how much of each limit a live module has used, by the limits' names.
     private func usage(of module: ModuleRecord, _ peer: Peer) -> JSON {
         [
             "calls": JSON(peer.requests.count), "queue": JSON(peer.outbox.pending),
-            "waiting": JSON(module.waiting.count), "held": JSON(peer.heldBytes),
+            "waiting": JSON(waitingCount(module)), "held": JSON(peer.heldBytes),
             "observations": JSON(peer.observations.count), "interfaces": JSON(module.session.interfaces.count),
             "urls": JSON(module.session.urls.count), "instances": JSON(peer.instances.created),
             "retained": JSON(module.retained.count),

@@ -25,7 +25,9 @@ extension BusCore {
             return deliver(call, request, to: callee(interface, Self.instanceNumber(request.to), owner))
         }
         do throws(BusError) {
-            let held = HeldRequest(HeldRequest.Copy(request, key: header.key), request.interface)
+            var copy = HeldRequest.Copy(request, key: header.key)
+            copy.replica = Self.replica(namedIn: header.to)?.name.number ?? 0
+            let held = HeldRequest(copy, request.interface)
             try checkRoom(for: held, of: caller)
             keep(held, for: call, of: caller)
             try askAuthorizer(call, authorizer, header, from: caller)
@@ -127,6 +129,11 @@ extension BusCore {
         if let refusal { return fail(call, refusal) }
         // One authorization is enough for this call, even if it now waits for its owner.
         call.pointee.isAuthorized = true
+        if held.copy.replica > 0 {
+            let member = owner.members.first { $0.row?.replica?.number == held.copy.replica }
+            guard let named = member?.receiver else { return fail(call, unavailable(member ?? owner)) }
+            return unhold(call).withRequest { goOn(call, $0, from: caller, to: named) }
+        }
         let callee = held.copy.key.withUnsafeBytes { key in
             receiver(of: owner, held.interface, key: key, instance: held.copy.to.withUnsafeBytes(Self.instanceNumber))
         }

@@ -25,6 +25,8 @@ final class HeldRequest {
         var skipsAuthorization = false
         /// The key that chooses the replica; empty for none.
         var key: [UInt8] = []
+        /// The number of the replica that the sender named; 0 for none.
+        var replica = 0
         /// The number that another node's `create` gives to its instance; 0 for one of this node.
         var foreignInstance: UInt64 = 0
 
@@ -57,6 +59,7 @@ final class HeldRequest {
             try file(9, &skipsAuthorization)
             try file(10, &foreignInstance)
             try file(11, &key)
+            try file(12, &replica)
         }
     }
 
@@ -170,10 +173,10 @@ extension BusCore {
         if monitors.isOn { countHeld(call, held, from: peer) }
     }
 
-    /// Sends the first request that waits for a module on to its session.
-    func releaseFirst(of module: ModuleRecord, to callee: Peer) {
-        let call = module.waiting[0]
-        module.takeFirstWaiting()
+    /// Sends a request that waits for a module on to a session.
+    /// - Parameter place: the request's place among those that wait.
+    func release(_ place: Int, of module: ModuleRecord, to callee: Peer) {
+        let call = module.takeWaiting(at: place)
         guard let caller = call.pointee.caller?.takeUnretainedValue() else { return }
         unhold(call).withRequest { request in
             if call.pointee.kind == .report {

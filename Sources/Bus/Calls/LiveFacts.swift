@@ -25,7 +25,11 @@ struct LiveFacts: MessageFacts {
     /// The rank of the sender's session, which may not be the session that serves its module.
     var rank: Int { peer.rank }
     var targetRank: Int { owner?.rank ?? 0 }
-    var isOwn: Bool { owner != nil && owner?.owning === peer.module?.owning && named == nil }
+    /// Whether it is the sender, or the group that the sender is a replica of.
+    var isOwn: Bool {
+        guard let owner, let module = peer.module, named == nil else { return false }
+        return owner === module || owner === module.group
+    }
     /// The look-up that found the owner has checked this already.
     var existence: Existence? { .found }
     var isTrusted: Bool { peer.module?.row?.trusted == true }

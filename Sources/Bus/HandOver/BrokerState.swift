@@ -241,7 +241,10 @@ extension BrokerState {
             guard let row = (state.isRemoved ? removed : rows)[state.name] else {
                 throw StateError("the table has no row \(state.name)")
             }
-            return ModuleRecord(row: row, number: state.number, place: state.place, on: table.node)
+            let record = ModuleRecord(row: row, number: state.number, place: state.place, on: table.node)
+            // Before the table is made of the records, which goes by it.
+            if state.isRemoved { record.lostRow() }
+            return record
         }
     }
 

@@ -28,7 +28,11 @@ extension BusCore {
     /// Continues with a peer whose queue has room again.
     func continueCatchingUp(_ peer: Peer) {
         guard let module = peer.module, module.peer === peer else { return }
-        if module.catchingUp != .no { catchUp(module) } else { releaseWaiting(forReplica: module) }
+        if module.catchingUp != .no {
+            catchUp(module)
+        } else if let group = module.group {
+            releaseWaiting(forReplicasOf: group)
+        }
     }
 
     /// Ends the catching up of a session that doesn't serve its module any more. What it has not got
@@ -46,7 +50,7 @@ extension BusCore {
         case .noRoom: break
         case nil:
             module.take(.no)
-            releaseWaiting(forReplica: module)
+            if let group = module.group { releaseWaiting(forReplicasOf: group) }
         }
     }
 
@@ -89,7 +93,7 @@ extension BusCore {
             if module.waiting.isEmpty {
                 if let waiter = module.takeReadyWaiter() { settle(waiter, isReady: true) }
             } else {
-                releaseFirst(of: module, to: peer)
+                release(0, of: module, to: peer)
             }
         }
         return nil

@@ -201,7 +201,11 @@ extension BusCore {
     /// Returns the row that the launcher refers to.
     private func row(_ params: MemberReader) throws(BusError) -> ModuleRecord {
         let name = try params.required("module")
-        guard let module = modules.find(name), module.row != nil, module.replicas == nil else {
+        // A row that has replicas now may still have the process that it had before.
+        let module = modules.find(name).flatMap { found in
+            found.replicas == nil ? found : modules.rows.first { $0.name == name }
+        }
+        guard let module, module.row != nil else {
             throw BusError(.unknownModule, "no row of the manifest is named \(name)")
         }
         return module

@@ -75,8 +75,10 @@ extension BusCore {
         let peer = successor.peer
         for url in module.session.takeURLs() { remove(url) }
         let kept = Set(successor.offer.interfaces.map(\.name))
-        for interface in module.session.interfaces where !kept.contains(interface.name) { remove(interface) }
-        module.session.removeDeadInterfaces()
+        for interface in module.session.interfaces where !kept.contains(interface.name) {
+            module.session.remove(interface)
+            remove(interface)
+        }
         forgetRequired(by: module)
         stopCatchingUp(module)
         module.serve(by: peer)

@@ -1,8 +1,8 @@
 import StrataCore
 
 /// A module as the bus knows it: a row of the table, with or without a session, or a connected
-/// guest. Each replica of a row has a record, and one more stands for them all: what they provide is
-/// its own, requests to them wait at it, and it never has a session.
+/// guest. Each replica of a row has a record. One more record, the group, stands for all of them: it
+/// owns what they provide, and requests wait there. It never has a session.
 final class ModuleRecord {
     let name: String
     /// The name's bytes.
@@ -18,12 +18,12 @@ final class ModuleRecord {
     /// The URLs that its row maps, already checked when the manifest was read.
     private(set) var mappings: [Hello.URL] = []
     /// The rank that is in force. A session keeps the rank that it began with.
-    private(set) var rank: Int
+    private(set) var rank: Int { didSet { group?.followRanks() } }
     /// Whether a reload removed its row. The bus keeps it until its session has ended.
     private(set) var isRemoved = false
     /// The replicas that it stands for; nil if it is a module itself.
     var replicas: ReplicaGroup?
-    /// The record that stands for it, if it is a replica.
+    /// Its group, if it is a replica.
     private(set) var group: ModuleRecord?
     /// Whether its row is placed on other nodes only.
     private(set) var isAway = false
@@ -78,7 +78,7 @@ final class ModuleRecord {
         take(row, place: place, on: node)
     }
 
-    /// Creates the record that stands for a row's replicas.
+    /// Creates the group of a row's replicas.
     init(replicasOf name: String, number: Int) {
         self.name = name
         nameBytes = Array(name.utf8)
@@ -118,20 +118,29 @@ final class ModuleRecord {
         }
     }
 
-    /// Makes it stand for these replicas, whose rows are equal but for their names.
-    func stand(for members: [ModuleRecord]) {
-        replicas?.take(members)
-        for member in members { member.group = self }
+    /// Makes it the group of these replicas, whose rows are equal but for their names.
+    /// - Parameter leaving: those whose row was removed, until they are forgotten.
+    func stand(for members: [ModuleRecord], leaving: [ModuleRecord]) {
+        replicas?.take(members, leaving: leaving)
+        for member in members + leaving { member.group = self }
         guard let first = members.first else { return }
-        (row, place, rank) = (first.row, first.place, first.rank)
+        (row, place) = (first.row, first.place)
+        followRanks()
+    }
+
+    /// Takes the latest rank of the replicas, whose sessions may have begun with different ones.
+    private func followRanks() {
+        if let latest = members.map(\.rank).max() { rank = latest }
     }
 
     /// The record that owns what the module brings.
     var owning: ModuleRecord { group ?? self }
-    /// The modules whose sessions bring what it owns.
+    /// The modules that requests to it go to.
     var members: [ModuleRecord] { replicas?.members ?? [self] }
+    /// The modules whose sessions may have brought what it owns.
+    var bringers: [ModuleRecord] { replicas.map { $0.members + $0.leaving } ?? [self] }
     /// Whether it, or one of its replicas, has a session.
-    var hasSession: Bool { replicas == nil ? peer != nil : members.contains { $0.peer != nil } }
+    var hasSession: Bool { replicas == nil ? peer != nil : bringers.contains { $0.peer != nil } }
     /// Whether it, or one of its replicas, is ready.
     var isServing: Bool { replicas == nil ? isReady && peer != nil : members.contains { $0.isReady && $0.peer != nil } }
 
@@ -215,7 +224,7 @@ final class ModuleRecord {
     func addWaiting(_ call: CallPointer) { waiting.append(call) }
     func removeWaiting(_ call: CallPointer) { waiting.removeAll { $0 == call } }
 
-    func takeFirstWaiting() { waiting.removeFirst() }
+    func takeWaiting(at place: Int) -> CallPointer { waiting.remove(at: place) }
 
     func takeWaiting() -> [CallPointer] {
         defer { waiting = [] }

@@ -6,7 +6,7 @@ struct ModuleTable: ~Copyable {
     /// have ended.
     private(set) var rows: [ModuleRecord] = []
     private(set) var guests: [ModuleRecord] = []
-    /// The records that stand for the replicas of rows, by name.
+    /// The groups of rows with replicas, by name.
     private(set) var groups: [ModuleRecord] = []
     private var byName = ByteTable<ModuleRecord>()
     /// Sessions that a successor has replaced, until they have finished.
@@ -24,11 +24,9 @@ struct ModuleTable: ~Copyable {
         for record in records {
             if record.replicas != nil {
                 groups.append(record)
-            } else if record.row == nil {
-                guests.append(record)
-            } else {
-                rows.append(record)
+                continue
             }
+            if record.row == nil { guests.append(record) } else { rows.append(record) }
             byName.set(record.name, record)
         }
         groupReplicas()
@@ -60,19 +58,19 @@ struct ModuleTable: ~Copyable {
         return old
     }
 
-    /// Makes one record stand for the replicas of each row that has some.
+    /// Makes a group for the replicas of each row that has some. A group without replicas stays until
+    /// the last one that leaves is forgotten.
     private mutating func groupReplicas() {
-        var members: [String: [ModuleRecord]] = [:]
-        for row in rows where !row.isRemoved {
-            if let replica = row.row?.replica { members[replica.row, default: []].append(row) }
-        }
-        for name in members.keys.sorted() where !groups.contains(where: { $0.name == name }) {
-            let group = ModuleRecord(replicasOf: name, number: nextNumber)
+        let replicas = Dictionary(grouping: rows.filter { $0.row?.replica != nil }) { $0.row?.replica?.row ?? "" }
+        for name in replicas.keys.sorted() where !groups.contains(where: { $0.name == name }) {
+            groups.append(ModuleRecord(replicasOf: name, number: nextNumber))
             nextNumber += 1
-            groups.append(group)
-            byName.set(name, group)
         }
-        for group in groups { group.stand(for: members[group.name] ?? []) }
+        for group in groups {
+            let all = replicas[group.name] ?? []
+            group.stand(for: all.filter { !$0.isRemoved }, leaving: all.filter(\.isRemoved))
+            if !group.members.isEmpty { byName.set(group.name, group) }
+        }
     }
 
     mutating func addGuest(_ name: String, rank: Int) -> ModuleRecord {
@@ -87,13 +85,9 @@ struct ModuleTable: ~Copyable {
     mutating func remove(_ module: ModuleRecord) {
         if module.row == nil { removeGuest(module) } else { rows.removeAll { $0 === module } }
         if byName.find(module.name) === module { byName.remove(module.name) }
-        if let group = module.group, !rows.contains(where: { $0.group === group }) { removeGroup(group) }
-    }
-
-    /// Removes the record that stood for replicas of which none is left.
-    private mutating func removeGroup(_ group: ModuleRecord) {
-        // Else they would keep each other alive.
-        group.stand(for: [])
+        guard let group = module.group else { return }
+        group.stand(for: group.members, leaving: rows.filter { $0.group === group && $0.isRemoved })
+        guard group.bringers.isEmpty else { return }
         groups.removeAll { $0 === group }
         if byName.find(group.name) === group { byName.remove(group.name) }
     }

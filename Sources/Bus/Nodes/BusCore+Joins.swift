@@ -75,7 +75,7 @@ extension BusCore {
             return true
         }
         guard let call = module.waiting.first, let remote = receiver(of: call, for: module) else { return false }
-        module.takeFirstWaiting()
+        _ = module.takeWaiting(at: 0)
         unhold(call).withRequest { deliver(call, $0.kindToNode, $0, to: remote) }
         return true
     }

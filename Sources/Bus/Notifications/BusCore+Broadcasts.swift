@@ -152,8 +152,14 @@ extension BusCore {
         // nothing otherwise.
         for observation in some {
             observation._withUnsafeGuaranteedRef { observation in
-                // Ending a slow consumer may have removed it meanwhile.
-                guard !observation.isEnded else { return }
+                // Ending a slow consumer may have removed it meanwhile. Then one that shared with it takes
+                // its place.
+                guard !observation.isEnded else {
+                    if let heir = observation.sharing?.first {
+                        recipients += deliver(notice, payload, to: [.passUnretained(heir)], rank: rank)
+                    }
+                    return
+                }
                 observation.unretainedPeer._withUnsafeGuaranteedRef { peer in
                     guard LevelRule.broadcastReaches(from: rank, to: observation.terms.rank),
                         observation.matches(notice.object), peer.isOpen

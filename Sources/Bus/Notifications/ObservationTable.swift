@@ -68,7 +68,11 @@ struct ObservationTable: ~Copyable {
     mutating func add(_ observation: Observation) {
         observation.isEnded = false
         if observation.terms.share, let group = observation.peer.module?.group {
-            let key = Sharing.Key(group: group.number, target: observation.terms.target)
+            let target = observation.terms.target
+            let earlier = observation.peer.observations.all.prefix { $0 !== observation }
+            let key = Sharing.Key(
+                group: group.number, target: target,
+                nth: earlier.count { $0.terms.share && $0.terms.target == target })
             let sharing = shared[key] ?? Sharing(key)
             shared[key] = sharing
             sharing.add(observation)
@@ -115,7 +119,7 @@ struct ObservationTable: ~Copyable {
     /// Takes an observation out of those that share notices.
     /// - Returns: the one that is in the table for them from now on, if that has changed.
     private mutating func leaveSharing(_ observation: Observation) -> Observation? {
-        guard let sharing = observation.sharing else { return nil }
+        guard let sharing = observation.sharing, !observation.isEnded else { return nil }
         let wasFirst = sharing.first === observation
         sharing.remove(observation)
         observation.isEnded = true
@@ -147,7 +151,7 @@ final class Observation {
     var place: UInt64 = 0
     /// The number under which the other nodes know of it (`SubscriptionNumbers`); 0 without nodes.
     var subscription: UInt64 = 0
-    /// The observations with which it shares notices; nil if it gets all.
+    /// The observations with which it shares notices, or has shared them; nil if it gets all.
     fileprivate(set) var sharing: Sharing?
     /// Whether its notices take more than a place in the queue: it keeps the latest only, or shares.
     let isSpecial: Bool
@@ -246,6 +250,8 @@ final class Sharing {
         /// The number of the record that stands for the replicas.
         let group: Int
         let target: Observation.Target
+        /// The number of shared observations of this target that each replica has before it.
+        let nth: Int
     }
 
     let key: Key
@@ -263,8 +269,9 @@ final class Sharing {
         observations.append(observation)
     }
 
+    /// Removes an observation, which keeps this: a walk may still meet it, and its notice goes to another
+    /// one.
     fileprivate func remove(_ observation: Observation) {
-        observation.sharing = nil
         observations.removeAll { $0 === observation }
     }
 
@@ -273,11 +280,13 @@ final class Sharing {
     /// - Parameter fits: whether the notice fits into a peer's queue.
     func next(_ fits: (Peer) -> Bool) -> Observation? {
         let inTurn = observations.indices.map { (last + 1 + $0) % observations.count }
-        let chosen =
-            inTurn.first { place in
-                let peer = observations[place].peer
-                return peer.isOpen && peer.module?.receiver === peer && fits(peer)
-            } ?? inTurn.first { observations[$0].peer.isOpen }
+            .filter { observations[$0].peer.isOpen }
+        let withRoom = inTurn.filter { fits(observations[$0].peer) }
+        let ready = withRoom.first { place in
+            let peer = observations[place].peer
+            return peer.module?.receiver === peer
+        }
+        let chosen = ready ?? withRoom.first ?? inTurn.first
         guard let chosen else { return nil }
         last = chosen
         return observations[chosen]

@@ -62,7 +62,9 @@ extension BusCore {
     func addObservation(_ observed: AppTable.Observed, _ peer: Peer, isOfRow: Bool = false) -> UInt64 {
         let terms = Observation.Terms(
             id: peer.observations.next, target: Observation.Target(observed), keep: observed.keep, rank: peer.rank,
-            isOfRow: isOfRow, share: observed.share)
+            isOfRow: isOfRow,
+            // What wakes the row is held for each replica.
+            share: observed.share && peer.module?.row?.wakes.contains(observed.name) != true)
         let observation = Observation(terms, of: peer)
         peer.observations.add(observation)
         // Those of a successor take effect when it takes over.

@@ -78,8 +78,12 @@ extension BusCore {
         endMovedGuests()
         endSurplusGuests()
         for module in removed { remove(module) }
-        for group in modules.groups where group.hasWaiters && !canBeWaitedFor(group) {
-            failWaiting(group, unavailable(group))
+        for group in modules.groups where group.hasWaiters {
+            if canBeWaitedFor(group) {
+                releaseWaiting(forReplicasOf: group)
+            } else {
+                failWaiting(group, unavailable(group))
+            }
         }
         noteAllRequired()
         settingsMayHaveChanged()
@@ -161,7 +165,7 @@ extension BusCore {
 
     /// Ends guests whose name now belongs to a row.
     private func endNamesakes(of new: AppTable) {
-        for guest in modules.guests where new.modules.contains(where: { $0.name == guest.name }) {
+        for guest in modules.guests where new.modules.contains(where: { ReplicaName.row(of: $0.name) == guest.name }) {
             guard let peer = guest.peer else { continue }
             end(peer, .shuttingDown, "\(guest.name) is a row of the manifest now, so it is no longer a guest")
         }

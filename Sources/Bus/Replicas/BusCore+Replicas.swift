@@ -2,8 +2,8 @@ import StrataCore
 
 /// Rows with replicas: which replica gets a request, and the requests that wait for any of them.
 ///
-/// A request that no replica can take waits at the record that stands for them. So does one with a key, or for an
-/// instance, while others wait there, so that it doesn't overtake those.
+/// A request that no replica can take waits at their group. So does one with a key, or for an instance, while
+/// others wait there, so that it doesn't overtake those.
 extension BusCore {
     /// Returns the session that a request goes to now; nil if it waits, or can't be served.
     /// - Parameters:
@@ -14,18 +14,21 @@ extension BusCore {
     ) -> Peer? {
         guard owner.replicas != nil else { return owner.receiver }
         guard owner.waiting.isEmpty || key.isEmpty && instance == nil else { return nil }
-        return replica(of: owner, interface, key: key)?.peer
+        return replica(of: owner, interface, key: key, instance: instance)
     }
 
-    /// Chooses the replica that gets a request.
-    private func replica(of group: ModuleRecord, _ interface: InterfaceRecord?, key: Header.Text) -> ModuleRecord? {
-        let choice = group.replicas?.choose(for: key) { member in
-            // What the row provides, each session has brought.
-            guard let interface, !interface.isDeclared else { return true }
-            return member.session.has(interface)
+    /// Chooses the replica that gets a request; nil if none takes it now.
+    private func replica(
+        of group: ModuleRecord, _ interface: InterfaceRecord?, key: Header.Text, instance: UInt64?
+    ) -> Peer? {
+        if let session = instance.flatMap({ instances.find($0) })?.owner, let module = session.module {
+            // A session that another one has replaced finishes what it has, its instances among that.
+            return module.peer === session ? module.receiver : session
         }
+        let interface = interface.map(present)
+        let choice = group.replicas?.choose(for: key) { member in interface.map(member.session.has) ?? true }
         guard case .replica(let member) = choice else { return nil }
-        return member
+        return member.receiver
     }
 
     /// Handles a call of `Interface~NUMBER/action`, which is for one replica. It doesn't wait for that one.
@@ -33,9 +36,7 @@ extension BusCore {
     func callNamedReplica(
         _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) throws(BusError) -> Bool {
-        guard let slash = header.to.firstIndex(of: UInt8(ascii: "/")),
-            let named = ReplicaName(UnsafeRawBufferPointer(rebasing: header.to[..<slash]).text)
-        else { return false }
+        guard let (named, slash) = Self.replica(namedIn: header.to) else { return false }
         let name = Name.withoutRouterSuffix(named.row)
         guard let interface = routes.interface(name) else { throw unknownInterface(name) }
         let owner = interface.owner
@@ -52,7 +53,7 @@ extension BusCore {
                 throw BusError(.unknownInterface, "\"\(header.to.text)\" names no action: write \(named)/action")
             }
             try check(route, header, from: peer, .existence ... .declaration)
-            guard let callee = member.receiver else { throw unavailable(member) }
+            guard let callee = member.receiver, member.session.has(interface) else { throw unavailable(member) }
             let request = Request(
                 to: to, interface: interface, trace: header.trace, meta: header.meta,
                 body: body, skipsAuthorization: header.members.contains(.auth))
@@ -61,39 +62,69 @@ extension BusCore {
         return true
     }
 
-    /// Frees what belongs to a replica whose session has ended, or that takes no further requests.
-    func leaveReplicas(_ module: ModuleRecord) {
-        guard let number = module.row?.replica?.number else { return }
-        module.group?.replicas?.sessionEnded(number)
+    /// Returns the interface and the number in `Interface~NUMBER/action`, and the place of the slash.
+    static func replica(namedIn to: Header.Text) -> (name: ReplicaName, slash: Int)? {
+        guard let slash = to.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        return ReplicaName(UnsafeRawBufferPointer(rebasing: to[..<slash]).text).map { ($0, slash) }
     }
 
-    /// Begins to send on what waits for a row's replicas, because one of them takes requests now.
-    func releaseWaiting(forReplica module: ModuleRecord) {
-        guard let group = module.group, group.hasWaiters, group.catchingUp == .no else { return }
+    /// Frees the keys of a replica whose session has ended, or that takes no further requests. Requests
+    /// that waited for it because of their key may go to another one now.
+    func leaveReplicas(_ module: ModuleRecord) {
+        guard let group = module.group, let number = module.row?.replica?.number else { return }
+        group.replicas?.sessionEnded(number)
+        releaseWaiting(forReplicasOf: group)
+    }
+
+    /// Begins to send on what waits for a row's replicas, because one of them may take requests now.
+    func releaseWaiting(forReplicasOf group: ModuleRecord) {
+        guard group.hasWaiters, group.catchingUp == .no else { return }
         group.take(.requests)
         catchUpReplicas(group)
     }
 
-    /// Sends on the next batch of what waits for a row's replicas.
+    /// Sends on the next batch of what waits for a row's replicas. Requests that can't go yet are passed
+    /// over; those with the same key then stay behind them.
     func catchUpReplicas(_ group: ModuleRecord) {
         var left = isShared ? FanOut.sharedBatch : FanOut.batch
-        while group.hasWaiters {
+        var (place, blocked) = (0, Set<[UInt8]>())
+        while place < group.waiting.count {
             guard left > 0 else { return work.add(catchingUp: group) }
-            left -= Self.waitingRequestCost
-            if group.waiting.isEmpty {
-                guard group.members.contains(where: { $0.receiver != nil }) else { break }
-                if let waiter = group.takeReadyWaiter() { settle(waiter, isReady: true) }
+            left -= 1
+            let call = group.waiting[place]
+            guard let held = call.pointee.held?.takeUnretainedValue(), !blocked.contains(held.copy.key),
+                let callee = receiver(of: held, in: group), hasRoom(forWaiting: call, of: callee)
+            else {
+                if let held = call.pointee.held?.takeUnretainedValue(), !held.copy.key.isEmpty {
+                    blocked.insert(held.copy.key)
+                }
+                place += 1
                 continue
             }
-            let call = group.waiting[0]
-            guard let held = call.pointee.held?.takeUnretainedValue(),
-                let member = held.copy.key.withUnsafeBytes({ replica(of: group, held.interface, key: $0) }),
-                let callee = member.peer, hasRoom(forWaiting: call, of: callee)
-            else { break }
-            releaseFirst(of: group, to: callee)
+            left -= Self.waitingRequestCost
+            release(place, of: group, to: callee)
+        }
+        while !group.readyWaiters.isEmpty, group.members.contains(where: { $0.receiver != nil }) {
+            guard left > 0 else { return work.add(catchingUp: group) }
+            left -= Self.waitingRequestCost
+            if let waiter = group.takeReadyWaiter() { settle(waiter, isReady: true) }
         }
         // A replica that gets ready, or whose queue has room again, continues.
         group.take(.no)
+    }
+
+    /// Returns the session that a waiting request goes to; nil if it waits on. If all replicas that may
+    /// come are ready, and none brings the interface, the judge refuses the request at any of them.
+    private func receiver(of held: HeldRequest, in group: ModuleRecord) -> Peer? {
+        let found = held.copy.key.withUnsafeBytes { key in
+            replica(
+                of: group, held.interface, key: key, instance: held.copy.to.withUnsafeBytes(Self.instanceNumber))
+        }
+        if let found { return found }
+        guard let interface = held.interface.map(present), !interface.isLive,
+            group.members.allSatisfy({ $0.receiver != nil || !canBeWaitedFor($0) })
+        else { return nil }
+        return group.members.lazy.compactMap(\.receiver).first
     }
 
     /// Ends what waits for a row's replicas, if none of them can be waited for.

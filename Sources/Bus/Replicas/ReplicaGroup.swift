@@ -9,8 +9,10 @@ struct ReplicaGroup {
     /// The number of slots for keys.
     static let slotCount = 4_096
 
-    /// The replicas by number, without those whose row was removed.
+    /// The replicas by number.
     private(set) var members: [ModuleRecord] = []
+    /// The replicas whose row was removed, until they are forgotten. They get no further requests.
+    private(set) var leaving: [ModuleRecord] = []
     /// The number of the replica that has each slot; 0 for none. Empty before the first request with a key.
     private(set) var slots: [UInt8] = []
     /// The place in `members` of the replica that was chosen last.
@@ -25,7 +27,8 @@ struct ReplicaGroup {
     }
 
     /// Sets the replicas, after a reload. Those that are gone lose their slots.
-    mutating func take(_ members: [ModuleRecord]) {
+    mutating func take(_ members: [ModuleRecord], leaving: [ModuleRecord]) {
+        self.leaving = leaving
         let kept = Set(members.compactMap { $0.row?.replica?.number })
         for former in self.members {
             if let number = former.row?.replica?.number, !kept.contains(number) { sessionEnded(number) }
@@ -36,7 +39,8 @@ struct ReplicaGroup {
 
     /// Continues with the slots that the previous program's bus had.
     mutating func resume(slots: [UInt8]) {
-        if slots.count == Self.slotCount { self.slots = slots }
+        guard slots.count == Self.slotCount else { return }
+        self.slots = slots.map { Int($0) <= ReplicaName.most ? $0 : 0 }
     }
 
     /// Frees the slots of a replica whose session has ended or takes no further requests.

@@ -52,7 +52,7 @@ extension BusCore {
     /// Removes from a module what it has lost: interfaces that now belong to another module, and
     /// the URLs that lead to them.
     private func forgetLost(_ owner: ModuleRecord) {
-        for module in owner.members { forgetOwnLost(module) }
+        for module in owner.bringers { forgetOwnLost(module) }
     }
 
     private func forgetOwnLost(_ module: ModuleRecord) {
@@ -98,7 +98,7 @@ extension BusCore {
                 _ = try? routes.urls.replace(mapping.pattern, host: mapping.host, value: target)
             }
         }
-        for loser in losers.values { for module in loser.members { module.session.removeDeadURLs() } }
+        for loser in losers.values { for module in loser.bringers { module.session.removeDeadURLs() } }
     }
 }
 
@@ -137,7 +137,7 @@ extension BusCore {
             _ = try? routes.urls.replace(url.pattern, host: url.host, value: target)
             module.session.add(target)
         }
-        if isReplacing { for member in owner.members { member.session.removeDeadURLs() } }
+        if isReplacing { for member in owner.bringers { member.session.removeDeadURLs() } }
     }
 
     /// Removes what the module's ended session offered; what rows declare remains declared.
@@ -148,10 +148,12 @@ extension BusCore {
 
     /// Removes what a session offered, unless another replica of its row still offers it.
     func remove(_ interface: InterfaceRecord) {
-        if interface.owner.replicas != nil, interface.owner.members.contains(where: { $0.session.has(interface) }) {
+        if interface.owner.replicas != nil, interface.owner.bringers.contains(where: { $0.session.has(interface) }) {
             return
         }
         interface.isLive = false
+        // Another session may have registered the same name meanwhile.
+        guard routes.interface(interface.name) === interface else { return }
         if interface.isDeclared {
             // The row still provides it; only what the session said is gone.
             interface.actions = nil
@@ -163,7 +165,9 @@ extension BusCore {
     }
 
     func remove(_ url: URLTarget) {
-        if url.owner.replicas != nil, url.owner.members.contains(where: { $0.session.has(url) }) { return }
+        if url.owner.replicas != nil, url.owner.bringers.contains(where: { $0.session.has(url) }) { return }
+        // Another session may have mapped the same meanwhile.
+        guard routes.urls.value(of: url.pattern, host: url.host) === url else { return }
         routes.urls.remove(url.pattern, host: url.host)
         // The row's mapping is in force again.
         guard let declared = url.declared else { return }

@@ -17,6 +17,8 @@ extension Launcher {
         for supervisor in supervisors {
             if let report = supervisor.machine.report { tell(report, of: supervisor) }
         }
+        // A broker that another program keeps begins with the manifest's own numbers.
+        if case .running = settings.broker, !replicaCounts.isEmpty { link.call("reload", ["keep": true]) { _ in } }
         linkKeeper?.busCame()
         link.watch { [weak self] in self?.saw($0) }
         for supervisor in supervisors { supervisor.change { $0.busCame(at: loop.now) } }

@@ -40,10 +40,7 @@ extension Launcher {
             return link.client.reply(call.id)
         }
         if action == "why" { return link.client.reply(call.id, supervisor.why(most: link.mostBody)) }
-        guard waiters.hasRoom else {
-            return link.client.fail(
-                call.id, BusError(.overloaded, "the launcher has \(Waiters.most) requests open already"))
-        }
+        do throws(BusError) { try requireRoom() } catch { return link.client.fail(call.id, error) }
         if action == "lend" { return lend(supervisor, json, call) }
         perform(action, supervisor, reason(json, call), isBus: call.from == "bus", for: .call(call.id))
     }

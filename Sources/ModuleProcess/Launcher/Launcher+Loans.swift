@@ -20,7 +20,7 @@ extension Launcher {
             // The process may be attached at once, which answers the call.
             waiters.add(.call(call.id), until: .lent, of: supervisor.name)
             do throws(SystemError) { try supervisor.lend(to: process) } catch {
-                waiters.drop(call.id)
+                waiters.drop(.call(call.id))
                 throw BusError(.unavailable, "process \(process.pid) can't be watched: \(error)")
             }
         } catch {

@@ -144,8 +144,8 @@ public final class Launcher {
         link.onRefused = { [unowned self] in self.busRefused($0) }
         link.client.onCall = { [unowned self] in self.answer($0) }
         link.client.onCancel = { [unowned self] id in
-            self.waiters.drop(id)
-            self.replicaOrders.drop(id)
+            self.waiters.drop(.call(id))
+            self.dropOrder(of: id)
             self.logs.drop(id)
         }
         link.client.onCredit = { [unowned self] in self.readerGot($1, for: $0) }

@@ -25,8 +25,8 @@ struct Waiters {
         open.append((Waiter(asker: asker, isBus: isBus), wanted, module))
     }
 
-    /// Drops a call whose caller gave up.
-    mutating func drop(_ id: UInt64) { open.removeAll { $0.waiter.asker == .call(id) } }
+    /// Drops a call whose caller gave up, or an order.
+    mutating func drop(_ asker: Waiter.Asker) { open.removeAll { $0.waiter.asker == asker } }
 
     /// Takes the calls that waited for the module to be ready.
     mutating func ready(_ module: String) -> [Waiter] { take { $0.module == module && $0.wanted == .ready } }

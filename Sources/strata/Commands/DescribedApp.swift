@@ -56,7 +56,7 @@ struct DescribedApp {
         guard connection.welcome.features.contains(BrokerFeature.contracts),
             let rows = try? connection.modules()
         else { return }
-        let running = Set(rows.filter(\.isReady).map(\.name))
+        let running = Set(rows.filter(\.isReady).map { ReplicaName.row(of: $0.name) })
         for name in manifest.table.modules.map(\.name) where running.contains(name) {
             guard let contracts = ContractSource.contractsAtOnce(of: name, connection),
                 contracts.module.settings != nil

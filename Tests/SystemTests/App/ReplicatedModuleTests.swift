@@ -80,6 +80,10 @@ struct ReplicatedModuleTests {
             try tool.asked("launcher/stop", ["module": "Shop~1"])
             #expect(!UpProcess.lives(one) && UpProcess.lives(two))
             #expect(try pids(tool) == [Int64(two)])
+            // One that a person has stopped stays so, and nobody waits for it.
+            try tool.asked("launcher/scale", ["module": "Shop", "replicas": 3])
+            #expect(try pids(tool).count == 2)
+            try tool.asked("launcher/scale", ["module": "Shop", "replicas": 2])
             try tool.asked("launcher/start", ["module": "Shop"])
             #expect(try pids(tool).count == 2)
             try tool.asked("launcher/stop", ["module": "Shop"])

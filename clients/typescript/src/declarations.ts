@@ -38,7 +38,9 @@ export abstract class Declarations extends Bus {
     /** @internal */
     constructor(name: string, level: string | undefined) {
         super();
-        this.name = declaredName(process.env["STRATA_MODULE"] || name, "a module");
+        this.name = process.env["STRATA_MODULE"] || name;
+        // A replica has its number behind its row's name.
+        declaredName(this.name.replace(/~[0-9]{1,2}$/, ""), "a module");
         this.level = level;
     }
 

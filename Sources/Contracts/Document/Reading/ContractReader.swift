@@ -51,7 +51,9 @@ struct ContractReader {
             guard Name.isInterface(name) else { throw notAName(name, "an interface's name", document, "interface") }
             return .interface(name)
         case (nil, let name?):
-            guard Name.isModule(name) else { throw notAName(name, "a module's name", document, "module") }
+            guard Name.isModule(ReplicaName.row(of: name)) else {
+                throw notAName(name, "a module's name", document, "module")
+            }
             return .module(name)
         case (nil, nil): throw ContractError(document.path, "the member interface is missing, or module")
         case (_?, _?): throw ContractError(document.path, "a contract is of an interface or of a module, not of both")

@@ -47,6 +47,7 @@ public struct TestedApp: Sendable {
         manifest.table.modules[place].user = nil
         manifest.processes[place].start = .manual
         manifest.processes[place].run = []
+        manifest.processes[place].replicas = nil
         manifest.processes[place].executable = nil
         manifest.processes[place].user = nil
     }

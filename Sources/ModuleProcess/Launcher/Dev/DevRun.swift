@@ -298,8 +298,11 @@ public final class DevRun {
     private func restart(_ rows: Set<String>) {
         link?.client.ask("bus/modules") { [unowned self] answer in
             guard case .success(let json) = answer else { return }
-            for module in [ModuleRow](json) where rows.contains(module.name) && module.state != "absent" {
-                restart(module.name)
+            // Replicas are restarted together, one after another.
+            var asked: Set<String> = []
+            for module in [ModuleRow](json) where module.state != "absent" {
+                let row = ReplicaName.row(of: module.name)
+                if rows.contains(row), asked.insert(row).inserted { restart(row) }
             }
         }
     }

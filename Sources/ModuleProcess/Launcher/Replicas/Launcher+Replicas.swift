@@ -18,15 +18,24 @@ extension Launcher {
             let message = "launcher/\(action) is about one process, and \(row) has replicas: name one, as in \(names)"
             return link.client.fail(call.id, BusError(.badParams, message))
         }
-        guard waiters.hasRoom else {
-            return link.client.fail(
-                call.id, BusError(.overloaded, "the launcher has \(Waiters.most) requests open already"))
-        }
+        do throws(BusError) { try requireRoom() } catch { return link.client.fail(call.id, error) }
         goOn(
             replicaOrders.begin(
                 ReplicaOrders.Order(
                     call: call.id, action: action, reason: reason, isBus: call.from == "bus",
                     next: replicas.map(\.name))))
+    }
+
+    /// Refuses an order if too many are open.
+    func requireRoom() throws(BusError) {
+        guard waiters.hasRoom else {
+            throw BusError(.overloaded, "the launcher has \(Waiters.most) requests open already")
+        }
+    }
+
+    /// Forgets the order of a call whose caller gave up. What is under way goes on.
+    func dropOrder(of call: UInt64) {
+        for number in replicaOrders.drop(call) { waiters.drop(.order(number)) }
     }
 
     private func goOn(_ number: Int) {
@@ -53,15 +62,17 @@ extension Launcher {
     func scale(_ call: BusClient.Incoming) {
         do throws(BusError) {
             let (row, count) = try wantedReplicas(call.body)
-            let before = replicaCounts
-            replicaCounts[row] = count
+            try requireRoom()
+            let before = replicas(of: row).count
+            let former = replicaCounts.updateValue(count, forKey: row)
             link.call("reload", ["keep": true]) { [weak self] answer in
                 guard let self else { return }
                 if case .failure(let error) = answer {
-                    self.replicaCounts = before
+                    // Another order may have given it another number meanwhile.
+                    if self.replicaCounts[row] == count { self.replicaCounts[row] = former }
                     return self.link.client.fail(call.id, error)
                 }
-                self.awaitReplicas(of: row, count, call)
+                self.awaitReplicas(of: row, before, count, call)
             }
         } catch {
             link.client.fail(call.id, error)
@@ -93,9 +104,11 @@ extension Launcher {
     }
 
     /// Answers a call when a row's new replicas are ready, and those beyond the number have ended.
-    private func awaitReplicas(of row: String, _ count: Int, _ call: BusClient.Incoming) {
+    private func awaitReplicas(of row: String, _ before: Int, _ count: Int, _ call: BusClient.Incoming) {
         let mine = supervisors.filter { ReplicaName($0.name)?.row == row }
-        let coming = mine.filter { number($0) <= count && $0.row.isStartedByItself && !$0.machine.isReady }
+        let coming = mine.filter {
+            number($0) > before && number($0) <= count && $0.row.isStartedByItself && !$0.machine.isReady
+        }
         let going = mine.filter { number($0) > count && !$0.machine.isAtRest }
         guard !(coming + going).isEmpty else { return link.client.reply(call.id) }
         let order = replicaOrders.begin(

@@ -56,6 +56,11 @@ struct ReplicaOrders {
             ? [] : [BusError(.unavailable, "\(list(names)) \(names.count == 1 ? "was" : "were") not restarted")]
     }
 
-    /// Forgets the order of a call whose caller gave up. What is under way goes on.
-    mutating func drop(_ call: UInt64) { orders = orders.filter { $0.value.call != call } }
+    /// Forgets the orders of a call.
+    /// - Returns: their numbers.
+    mutating func drop(_ call: UInt64) -> [Int] {
+        let dropped = orders.filter { $0.value.call == call }.map(\.key)
+        for number in dropped { orders[number] = nil }
+        return dropped
+    }
 }

@@ -104,16 +104,16 @@ extension ManifestReader {
 
     /// Reads `replicas`: a number, or a mapping with least and most.
     private func replicas(_ members: [String: Field], _ process: inout ModuleProcess, _ row: AppTable.Row) {
-        let shared = row.observes.first(where: \.share)
+        let shared = row.observes.filter(\.share)
         guard let field = members["replicas"] else {
-            if shared != nil, let field = members["observes"] {
+            if !shared.isEmpty, let field = members["observes"] {
                 fail(field, "expected the key replicas beside share: true; found none")
             }
             return
         }
         replicatedRows.append((row, field))
-        if let shared, row.wakes.contains(shared.name), let field = members["observes"] {
-            fail(field, "expected \(shared.name) either in wakes or with share: true; found both")
+        if let both = shared.first(where: { row.wakes.contains($0.name) }), let field = members["observes"] {
+            fail(field, "expected \(both.name) either in wakes or with share: true; found both")
         }
         guard case .mapping = field.node.content else {
             process.replicas = integer(field, ManifestRules.replicas).map { $0...$0 }

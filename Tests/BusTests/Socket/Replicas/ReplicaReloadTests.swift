@@ -49,6 +49,71 @@ struct ReplicaReloadTests {
         }
     }
 
+    @Test(.promise("10.61")) func anotherLevelHoldsFromTheNextSessionsOn() throws {
+        let table = AppTable.replicas(2) {
+            $0.rank = 1
+        } with: {
+            $0.calls = .layered
+        }
+        try TestBus.run(table) { bus in
+            let workers = try bus.workers(1...2)
+            let caller = try bus.provider("Ground", "Plain")
+            try caller.refused("Compute/run", with: "level-violation")
+            var lower = table
+            for place in 0...1 { lower.modules[place].rank = 0 }
+            #expect(try bus.reload(lower).kind == "reply")
+            try caller.refused("Compute/run", with: "level-violation")
+            for worker in workers { worker.close() }
+            try caller.settle()
+            let again = try bus.workers(1...2)
+            try caller.call("Compute/run")
+            try caller.settle()
+            _ = try again.taken()
+        }
+    }
+
+    @Test(.promise("10.61", "13.61")) func aRowThatLosesItsReplicasIsServedWhileTheyFinishEvenByAnotherProgram() throws
+    {
+        let plain = AppTable.testing(.manual("Worker", provides: ["Compute"]), .manual("Caller", rank: 2))
+        let table = AppTable.replicas(2) { $0.start = .onDemand }
+        try TestBus.run(table, executable: try BuiltExecutable.path("strata-broker")) { bus in
+            let url: JSON = ["urls": [["host": "h", "path": "/p", "to": "Compute/run"]]]
+            let interfaces: JSON = ["interfaces": ["Compute": [:], "Extra": [:]]]
+            let old = try (1...2).map { number in
+                let token: JSON = ["token": .string(try bus.vouch(for: "Worker~\(number)"))]
+                return try bus.module("Worker~\(number)", interfaces.with(url).with(token))
+            }
+            let caller = try bus.module("Caller")
+            let open = try caller.call("Compute/run")
+            try caller.settle()
+            let (index, call) = try old.taken()
+            #expect(try bus.reload(plain).kind == "reply")
+            // What the row doesn't name is the old ones' until they end.
+            let worker = try bus.provider("Worker", "Compute")
+            try bus.operator().asked("bus/handOver")
+            func isServed(by worker: RawPeer, extra: Bool = false) throws {
+                for to in ["Compute/run"] + (extra ? ["Extra/go"] : []) {
+                    let id = try caller.call(to)
+                    try worker.reply(to: try worker.expectCall(to))
+                    try caller.expectReply(to: id)
+                }
+                guard extra else { return }
+                let id = try caller.open("test://h/p")
+                try worker.reply(to: try worker.expectCall("Compute/run"))
+                try caller.expectReply(to: id)
+            }
+            try isServed(by: worker)
+            try old[index].reply(to: call)
+            try caller.expectReply(to: open)
+            for peer in old { peer.close() }
+            try caller.settle()
+            try isServed(by: worker)
+            worker.close()
+            try caller.settle()
+            try isServed(by: try bus.module("Worker", interfaces.with(url)), extra: true)
+        }
+    }
+
     @Test(.promise("13.61")) func keysWaitingRequestsAndWhatIsSharedOutliveTheBrokersProgram() throws {
         let table = AppTable.replicas(3) { ($0.rank, $0.start) = (1, .onDemand) }
         try TestBus.run(table, executable: try BuiltExecutable.path("strata-broker")) { bus in

@@ -122,6 +122,29 @@ struct ReplicaTests {
         }
     }
 
+    @Test(.promise("6.54")) func aRequestForWhatNoReplicaBringsAnyMoreIsRefusedAndHoldsUpNobody() throws {
+        try TestBus.run(.replicas(1) { $0.start = .onDemand }) { bus in
+            let (launcher, caller) = (try bus.launcher(), try bus.module("Caller"))
+            func worker(_ interfaces: JSON) throws -> RawPeer {
+                try bus.module(
+                    "Worker~1", ["token": .string(try bus.vouch(for: "Worker~1")), "interfaces": interfaces])
+            }
+            let old = try worker(["Compute": [:], "Extra": [:]])
+            let retire = try launcher.call("bus/retire", ["module": "Worker~1"])
+            try launcher.expectReply(to: retire)
+            let extra = try caller.call("Extra/go", nil, ["key": "one"])
+            let compute = try caller.call("Compute/run", nil, ["key": "two"])
+            try caller.settle()
+            old.close()
+            try launcher.settle()
+            try launcher.asked("bus/moduleState", ["module": "Worker~1", "state": "starting"])
+            let new = try worker(["Compute": [:]])
+            try new.reply(to: try new.expectCall("Compute/run"))
+            try caller.expectReply(to: compute)
+            #expect(try caller.answer(to: extra).kind == "error")
+        }
+    }
+
     @Test(.promise("6.57")) func anActionThatEndsOneReplicaAfterTheOtherIsQuarantinedAtAll() throws {
         try TestBus.run(.replicas(4)) { bus in
             let workers = try bus.workers(1...4)
@@ -179,6 +202,33 @@ struct ReplicaTests {
             try ground.settle()
             for _ in 1...4 { #expect(try ground.recipients(ofBroadcast: "work") == 1) }
             #expect(try workers[1...].map { try $0.drain().filter { $0["name"] == "work" }.count } == [2, 2])
+        }
+    }
+
+    @Test(.promise("7.32")) func aBroadcastReachesOneThatSharesEvenIfTheFirstEndsMeanwhile() throws {
+        let table = AppTable.replicas(2) {
+            $0.rank = 1
+        } with: {
+            $0.limits.queue = 100_000
+        }
+        let memory = MemoryBus(table, isLaunched: false)
+        try TestBus(table, memory).run { bus in
+            let ground = try bus.module("Ground")
+            let observes: JSON = ["observes": ["work", ["name": "work", "share": true]]]
+            let (first, second) = (try bus.module("Worker~1", observes), try bus.module("Worker~2", observes))
+            // The first one ends for its own notice, before the shared one's turn.
+            first.isPaused = true
+            try ground.settle()
+            _ = try second.drain()
+            var shared = 0
+            for number in 1...8 as ClosedRange<Int64> {
+                try ground.broadcast("work", [.integer(number), .filler(40_000)])
+                try ground.settle()
+                shared = try second.drain().count { $0["name"] == "work" && $0["subscription"] == 2 }
+                #expect(try second.drain().isEmpty)
+                if first.link.isAtEnd || shared > 0 && number > 4 { break }
+            }
+            #expect(shared == 1)
         }
     }
 

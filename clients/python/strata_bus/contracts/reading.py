@@ -23,6 +23,7 @@ MOST_DOCUMENT_VALUES = 65_536
 MOST_DOCUMENT_DEPTH = 128
 """How deep the arrays and objects of a document are nested."""
 _INTERFACE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
+_MODULE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}(~[0-9]{1,2})?")
 _ACTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9._-]{0,63}")
 _MOST_NAME = 256
 _MOST_CODE = 128
@@ -150,8 +151,11 @@ def _read_subject(place: Place, contract: Contract) -> None:
         place.refuse("the member interface is missing, or module")
     if interface and module:
         place.refuse("a contract is of an interface or of a module, not of both")
-    for subject, what in ((interface, "an interface's name"), (module, "a module's name")):
-        if subject and (not _INTERFACE_NAME.fullmatch(subject.text()) or subject.value in _RESERVED):
+    for subject, what, form in (
+        (interface, "an interface's name", _INTERFACE_NAME),
+        (module, "a module's name", _MODULE_NAME),
+    ):
+        if subject and (not form.fullmatch(subject.text()) or subject.value in _RESERVED):
             subject.refuse(f"{quoted(subject.value)} can't be {what}")
     if module:
         contract.module = module.value
