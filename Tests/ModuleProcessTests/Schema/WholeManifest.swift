@@ -66,10 +66,11 @@ enum WholeManifest {
             stop: 5s
             ping: {every: 10s, restart: false}
             limits: {memory: 256MiB, files: 256, processes: 64}
+            replicas: {least: 1, most: 4}
             provides: [Storage]
             requires: [Index@2.1, Login]
             urls: {"item/:name": Storage/item, list/: {to: Storage/list, public: true}}
-            observes: [storage.full, {name: session.ended, object: 5, keep: latest}]
+            observes: [storage.full, {name: session.ended, object: 5, keep: latest, share: true}]
             broadcasts: [storage.changed]
             retained: app
             reports: {Index: [index.wanted]}

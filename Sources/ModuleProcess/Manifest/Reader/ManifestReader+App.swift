@@ -32,7 +32,7 @@ extension ManifestReader {
         federation(members["federation"], group: members["group"])
         modules(members["modules"], group: members["group"])
         authorizer(members["authorizer"])
-        replicatedRows(nodes: members["nodes"])
+        checkReplicas()
         reports()
         managed()
         guestNames()

@@ -133,12 +133,10 @@ extension ManifestReader {
         }
     }
 
-    /// Checks that rows have no replicas where one process is needed.
-    func replicatedRows(nodes: Field?) {
+    /// Checks that the authorizer has no replicas.
+    func checkReplicas() {
         for (row, field) in replicatedRows {
-            if nodes != nil {
-                fail(field, "expected no replicas in an app with nodes: the nodes don't know each other's replicas")
-            } else if let authorizer = table.authorizer, row.provides.contains(authorizer) {
+            if let authorizer = table.authorizer, row.provides.contains(authorizer) {
                 fail(field, "expected no replicas of the authorizer; \(row.name) provides \(authorizer)")
             }
         }

@@ -14,7 +14,12 @@ struct NodeReview {
     /// What can never work, in the order of the rows.
     var errors: [ManifestError] {
         guard !index.table.nodes.isEmpty else { return [] }
-        return index.table.modules.flatMap { managed(by: $0) + wakes(of: $0) }
+        let replicated = manifest.processes.filter { $0.replicas != nil }.map { process in
+            manifest.problem(
+                ["modules", .key(process.name), "replicas"],
+                "expected no replicas in an app with nodes: the nodes don't know each other's replicas")
+        }
+        return replicated + index.table.modules.flatMap { managed(by: $0) + wakes(of: $0) }
     }
 
     private func managed(by row: AppTable.Row) -> [ManifestError] {
