@@ -222,7 +222,11 @@ final class ModuleRecord {
     // MARK: Requests that wait for it
 
     func addWaiting(_ call: CallPointer) { waiting.append(call) }
-    func removeWaiting(_ call: CallPointer) { waiting.removeAll { $0 == call } }
+    func removeWaiting(_ call: CallPointer) {
+        guard let place = waiting.firstIndex(of: call) else { return }
+        waiting.remove(at: place)
+        if let next = replicas?.walk?.place, place < next { replicas?.walk?.place -= 1 }
+    }
 
     func takeWaiting(at place: Int) -> CallPointer { waiting.remove(at: place) }
 

@@ -78,39 +78,53 @@ extension BusCore {
 
     /// Begins to send on what waits for a row's replicas, because one of them may take requests now.
     func releaseWaiting(forReplicasOf group: ModuleRecord) {
-        guard group.hasWaiters, group.catchingUp == .no else { return }
+        guard group.hasWaiters else { return }
+        guard group.replicas?.walk == nil else {
+            group.replicas?.walk?.isToRepeat = true
+            return
+        }
         group.take(.requests)
         catchUpReplicas(group)
     }
 
     /// Sends on the next batch of what waits for a row's replicas. Requests that can't go yet are passed
-    /// over; those with the same key then stay behind them.
+    /// over, until a replica gets ready or has room again.
     func catchUpReplicas(_ group: ModuleRecord) {
         var left = isShared ? FanOut.sharedBatch : FanOut.batch
-        var (place, blocked) = (0, Set<[UInt8]>())
-        while place < group.waiting.count {
-            guard left > 0 else { return work.add(catchingUp: group) }
-            left -= 1
-            let call = group.waiting[place]
-            guard let held = call.pointee.held?.takeUnretainedValue(), !blocked.contains(held.copy.key),
-                let callee = receiver(of: held, in: group), hasRoom(forWaiting: call, of: callee)
-            else {
-                if let held = call.pointee.held?.takeUnretainedValue(), !held.copy.key.isEmpty {
-                    blocked.insert(held.copy.key)
-                }
-                place += 1
-                continue
+        repeat {
+            if group.replicas?.walk?.isToRepeat != false { group.replicas?.walk = ReplicaGroup.Walk() }
+            while let place = group.replicas?.walk?.place, place < group.waiting.count {
+                guard left > 0 else { return work.add(catchingUp: group) }
+                left -= releaseOne(place, of: group) ? Self.waitingRequestCost : 1
             }
-            left -= Self.waitingRequestCost
-            release(place, of: group, to: callee)
-        }
-        while !group.readyWaiters.isEmpty, group.members.contains(where: { $0.receiver != nil }) {
-            guard left > 0 else { return work.add(catchingUp: group) }
-            left -= Self.waitingRequestCost
-            if let waiter = group.takeReadyWaiter() { settle(waiter, isReady: true) }
-        }
-        // A replica that gets ready, or whose queue has room again, continues.
+            while !group.readyWaiters.isEmpty, group.members.contains(where: { $0.receiver != nil }) {
+                guard left > 0 else { return work.add(catchingUp: group) }
+                left -= Self.waitingRequestCost
+                if let waiter = group.takeReadyWaiter() { settle(waiter, isReady: true) }
+            }
+        } while group.replicas?.walk?.isToRepeat == true
+        group.replicas?.walk = nil
         group.take(.no)
+    }
+
+    /// Sends on a request that waits for a row's replicas, or passes it over.
+    /// - Returns: whether it went.
+    private func releaseOne(_ place: Int, of group: ModuleRecord) -> Bool {
+        let call = group.waiting[place]
+        if let held = call.pointee.held?.takeUnretainedValue() {
+            // An instance's requests stay in order like those of a key.
+            let isOfInstance = held.copy.to.withUnsafeBytes(Self.instanceNumber) != nil
+            let key = isOfInstance ? Array(held.copy.to.prefix { $0 != UInt8(ascii: "/") }) : held.copy.key
+            if group.replicas?.walk?.blocked.contains(key) != true, let callee = receiver(of: held, in: group),
+                hasRoom(forWaiting: call, of: callee)
+            {
+                release(place, of: group, to: callee)
+                return true
+            }
+            if !key.isEmpty { group.replicas?.walk?.blocked.insert(key) }
+        }
+        group.replicas?.walk?.place += 1
+        return false
     }
 
     /// Returns the session that a waiting request goes to; nil if it waits on. If all replicas that may

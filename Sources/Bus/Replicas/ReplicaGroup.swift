@@ -18,6 +18,19 @@ struct ReplicaGroup {
     /// The place in `members` of the replica that was chosen last.
     private var last = 0
 
+    /// The walk over the requests that wait at the group, if one is under way.
+    var walk: Walk?
+
+    /// A walk over waiting requests, which may take several batches.
+    struct Walk {
+        /// The place of the next request.
+        var place = 0
+        /// The keys of requests that were passed over. Later ones with the same key stay behind them.
+        var blocked: Set<[UInt8]> = []
+        /// Whether a replica has got ready or has got room since it began. Then another walk follows.
+        var isToRepeat = false
+    }
+
     /// A replica for a request.
     enum Choice {
         case replica(ModuleRecord)
