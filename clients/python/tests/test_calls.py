@@ -392,9 +392,13 @@ class CallBoundTests(BusCase):
         high = await self.start(strata_bus.Module("High"))
         sent: list[Any] = []
         connection = high._present()
-        with mock.patch.object(connection, "send", side_effect=lambda frame, send=connection.send: (
-            sent.append(bytes(frame)), send(frame)
-        )):  # fmt: skip
+        send = connection.send
+
+        def see(frame: Any) -> None:
+            sent.append(bytes(frame))
+            send(frame)
+
+        with mock.patch.object(connection, "send", see):
             self.assertEqual(await high.call("Low/echo", 1, key="k"), 1)
             self.assertEqual(await high.report("note", to="Low", key="\u00e9" * 32), 1)
             for key in ("", "k" * 65):
