@@ -41,6 +41,7 @@ public struct RetainedRow {
     /// Returns the params for one page of what is retained.
     /// - Parameters:
     ///   - name: A name, or a pattern of names; nil for all.
+    ///   - bodies: Whether the answer has the bodies, too.
     ///   - next: The number that the last answer said; nil for the first page.
     public static func params(of name: String?, bodies: Bool, from next: Int64?) -> JSON {
         var members: [JSON.Member] = []

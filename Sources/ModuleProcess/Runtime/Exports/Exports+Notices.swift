@@ -7,6 +7,8 @@ extension Exports {
     ///   - type: The notification's contract.
     ///   - object: The object that notices must be about; nil for every notice.
     ///   - keep: Whether all notices are kept for a slow observer, or only the latest.
+    ///   - share: Whether one replica of the module's row gets each broadcast, instead of all. Without
+    ///     replicas it means nothing.
     ///   - perform: Handles a notice. An error that it throws is sent to the sender of a report,
     ///     and logged for a broadcast.
     public mutating func observe<N: Notice>(

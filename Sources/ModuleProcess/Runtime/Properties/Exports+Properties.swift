@@ -37,7 +37,9 @@ extension Exports {
     }
 
     /// Exports a property by name, which callers read and don't set. Its type is the value's.
-    /// - Parameter destination: `Interface/property`.
+    /// - Parameters:
+    ///   - destination: `Interface/property`.
+    ///   - value: The value, which the module keeps and changes.
     public mutating func property<Value>(_ destination: String, from value: PropertyValue<Value>) {
         add(PropertyName(splitting: destination), of: nil, value, nil)
     }
