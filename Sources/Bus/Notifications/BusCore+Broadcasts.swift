@@ -155,9 +155,7 @@ extension BusCore {
                 // Ending a slow consumer may have removed it meanwhile. Then one that shared with it takes
                 // its place.
                 guard !observation.isEnded else {
-                    if let heir = observation.sharing?.first {
-                        recipients += deliver(notice, payload, to: [.passUnretained(heir)], rank: rank)
-                    }
+                    recipients += deliver(notice, payload, toHeirOf: observation, rank: rank)
                     return
                 }
                 observation.unretainedPeer._withUnsafeGuaranteedRef { peer in
@@ -186,6 +184,13 @@ extension BusCore {
             }
         }
         return recipients
+    }
+
+    /// Queues a notice to one that shared with an observation which has ended during the walk.
+    @inline(never)
+    private func deliver(_ notice: Notice, _ payload: Payload?, toHeirOf ended: Observation, rank: Int) -> Int {
+        guard let heir = ended.sharing?.first else { return 0 }
+        return deliver(notice, payload, to: [.passUnretained(heir)], rank: rank)
     }
 
     /// Queues a notice for an observation that shares, or keeps the latest only.
