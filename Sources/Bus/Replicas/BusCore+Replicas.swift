@@ -26,9 +26,7 @@ extension BusCore {
             return module.peer === session ? module.receiver : session
         }
         let interface = interface.map(present)
-        let choice = group.replicas?.choose(for: key) { member in interface.map(member.session.has) ?? true }
-        guard case .replica(let member) = choice else { return nil }
-        return member.receiver
+        return group.replicas?.choose(for: key) { member in interface.map(member.session.has) ?? true }?.receiver
     }
 
     /// Handles a call of `Interface~NUMBER/action`, which is for one replica. It doesn't wait for that one.

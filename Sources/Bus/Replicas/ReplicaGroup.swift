@@ -31,14 +31,6 @@ struct ReplicaGroup {
         var isToRepeat = false
     }
 
-    /// A replica for a request.
-    enum Choice {
-        case replica(ModuleRecord)
-        /// The replica that has the request's key is there, and doesn't take requests yet.
-        case later
-        case none
-    }
-
     /// Sets the replicas, after a reload. Those that are gone lose their slots.
     mutating func take(_ members: [ModuleRecord], leaving: [ModuleRecord]) {
         self.leaving = leaving
@@ -65,21 +57,22 @@ struct ReplicaGroup {
     /// - Parameters:
     ///   - key: the request's key; empty if it has none.
     ///   - canTake: whether a replica provides what is requested.
-    mutating func choose(for key: UnsafeRawBufferPointer, _ canTake: (ModuleRecord) -> Bool) -> Choice {
-        guard !key.isEmpty else { return choose(by: \.servedCount, canTake).map { .replica($0) } ?? .none }
+    /// - Returns: nil if none is ready, or if the one that has the key doesn't take requests yet.
+    mutating func choose(for key: UnsafeRawBufferPointer, _ canTake: (ModuleRecord) -> Bool) -> ModuleRecord? {
+        guard !key.isEmpty else { return choose(by: \.servedCount, canTake) }
         if slots.isEmpty { slots = Array(repeating: 0, count: Self.slotCount) }
         let slot = Self.slot(of: key)
         if slots[slot] > 0, let owner = members.first(where: { $0.row?.replica?.number == Int(slots[slot]) }),
             owner.peer != nil, canTake(owner)
         {
-            return owner.receiver == nil ? .later : .replica(owner)
+            return owner.receiver == nil ? nil : owner
         }
         var counts = [Int](repeating: 0, count: ReplicaName.most + 1)
         for number in slots { counts[Int(number)] += 1 }
         let chosen = choose(by: { counts[$0.module?.row?.replica?.number ?? 0] }, canTake)
-        guard let chosen, let number = chosen.row?.replica?.number else { return .none }
+        guard let chosen, let number = chosen.row?.replica?.number else { return nil }
         slots[slot] = UInt8(number)
-        return .replica(chosen)
+        return chosen
     }
 
     /// Returns the ready replica with the least load. Equals take turns.
