@@ -174,7 +174,7 @@ extension BusCore {
     }
 
     /// Sends a request that waits for a module on to a session.
-    /// - Parameter place: the request's place among those that wait.
+    /// - Parameter place: the request's index in `waiting`.
     func release(_ place: Int, of module: ModuleRecord, to callee: Peer) {
         let call = module.takeWaiting(at: place)
         guard let caller = call.pointee.caller?.takeUnretainedValue() else { return }

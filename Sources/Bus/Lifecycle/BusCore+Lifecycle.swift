@@ -350,13 +350,7 @@ extension BusCore {
 
     func unavailable(_ module: ModuleRecord) -> BusError {
         if isElsewhere(module) { return unreachable(module) }
-        if module.replicas != nil {
-            let reasons = module.members.prefix(4).map { unavailable($0).message }
-            return BusError(
-                .unavailable,
-                "no replica of \(module.name) is there: \(reasons.isEmpty ? "its row has none" : reasons.joined(separator: "; "))"
-            )
-        }
+        if module.replicas != nil { return noReplica(of: module) }
         let why: String
         switch module.life {
         case .away(let absence) where absence.process == .failed:

@@ -40,8 +40,8 @@ extension BusCore {
         for node in nodes.nodes { node.asks.hasRoom(peer.number) }
     }
 
-    /// Delivers a notice that another node's module has retained to those that have asked for it. It is kept for none of
-    /// them, because a newer one may come.
+    /// Delivers a notice that another node's module has retained to the observers that asked for it. The
+    /// notice isn't kept here, because a newer one may come.
     func handleRetained(_ header: borrowing Header, _ frame: Frame, from sender: RemotePeer) {
         // No older broadcast of the node is still being delivered: its connection isn't read then.
         turn.interrupt()

@@ -41,15 +41,15 @@ struct RetainedAsks {
     /// The most observers that are looked at for the next asks.
     private static let mostAtOnce = 4_096
 
-    /// Those whose asks the node hasn't answered yet, by the asks' numbers.
+    /// Observers whose asks the node hasn't answered yet, by the asks' numbers.
     private var asked: [UInt64: [Observer]] = [:]
     private var lastNumber: UInt64 = 0
-    /// Those that are to be asked for.
+    /// Observers for which the next asks are sent.
     private var due: [Observer] = []
-    /// Those that wait for room in their queues, by the numbers of their sessions.
+    /// Observers that wait for room in their queues, by the numbers of their sessions.
     private var full: [UInt64: [Observer]] = [:]
     private var fullCount = 0
-    /// The number of observers at which those that have ended are removed.
+    /// When there are this many observers, the ended ones are removed.
     private var mostKept = mostAtOnce
 
     /// Whether asks can be sent now.

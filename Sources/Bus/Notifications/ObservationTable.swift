@@ -116,7 +116,7 @@ struct ObservationTable: ~Copyable {
         }
     }
 
-    /// Takes an observation out of those that share notices.
+    /// Ends an observation's part in sharing notices.
     /// - Returns: the one that is in the table for them from now on, if that has changed.
     private mutating func leaveSharing(_ observation: Observation) -> Observation? {
         guard let sharing = observation.sharing, !observation.isEnded else { return nil }
@@ -275,18 +275,25 @@ final class Sharing {
         observations.removeAll { $0 === observation }
     }
 
+    /// How well an observer can take a notice.
+    private enum Fitness: Int, Comparable {
+        case none, open, withRoom, ready
+        static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+    }
+
     /// Returns the observation that gets a notice: they take turns, but for those whose module isn't ready or whose
     /// queue is full.
     /// - Parameter fits: whether the notice fits into a peer's queue.
     func next(_ fits: (Peer) -> Bool) -> Observation? {
-        let inTurn = observations.indices.map { (last + 1 + $0) % observations.count }
-            .filter { observations[$0].peer.isOpen }
-        let withRoom = inTurn.filter { fits(observations[$0].peer) }
-        let ready = withRoom.first { place in
+        var chosen: Int?
+        var best = Fitness.none
+        for step in observations.indices where best < .ready {
+            let place = (last + 1 + step) % observations.count
             let peer = observations[place].peer
-            return peer.module?.receiver === peer
+            guard peer.isOpen else { continue }
+            let fitness: Fitness = !fits(peer) ? .open : peer.module?.receiver === peer ? .ready : .withRoom
+            if fitness > best { (chosen, best) = (place, fitness) }
         }
-        let chosen = ready ?? withRoom.first ?? inTurn.first
         guard let chosen else { return nil }
         last = chosen
         return observations[chosen]

@@ -29,7 +29,7 @@ struct RetainedTable: ~Copyable {
     }
 
     /// Adds what a module has retained under one key.
-    /// - Parameter names: its own name first, then those that adapters give it.
+    /// - Parameter names: its own name, then the names that adapters give it.
     mutating func keep(_ names: [[UInt8]], _ notice: KeptNotice, terms: RetainedBroadcast.Terms) -> RetainedBroadcast {
         let kept = RetainedBroadcast(
             terms: terms,

@@ -139,6 +139,13 @@ extension BusCore {
         return group.members.lazy.compactMap(\.receiver).first
     }
 
+    /// Returns the error of a request that no replica can take.
+    func noReplica(of group: ModuleRecord) -> BusError {
+        let reasons = group.members.prefix(4).map { unavailable($0).message }
+        let why = reasons.isEmpty ? "its row has none" : reasons.joined(separator: "; ")
+        return BusError(.unavailable, "no replica of \(group.name) is there: \(why)")
+    }
+
     /// Ends what waits for a row's replicas, if none of them can be waited for.
     func failWaiting(forReplica module: ModuleRecord) {
         guard let group = module.group, group.hasWaiters, !canBeWaitedFor(group) else { return }

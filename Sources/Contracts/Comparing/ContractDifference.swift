@@ -121,7 +121,7 @@ struct ContractDifference {
         }
     }
 
-    /// A value goes from its owner to those who read it, and if it can be set, to the owner as well.
+    /// The owner sends a value to readers. If callers may set it, they send one to the owner, too.
     private mutating func compare(_ old: Contract.Property, _ new: Contract.Property, _ path: ValuePath) {
         compareDeprecation(old.isDeprecated, new.isDeprecated, path)
         if old.isSettable != new.isSettable {

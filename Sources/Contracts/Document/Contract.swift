@@ -25,7 +25,7 @@ public struct Contract: Sendable, Equatable {
     public var doc: String?
     /// Whether each user creates instances of its own.
     public var hasInstances = false
-    /// The actions, without those that belong to properties.
+    /// The actions. Those of properties aren't among them.
     public var actions: [Action] = []
     /// The properties of an interface; of a module none.
     public var properties: [Property] = []

@@ -130,7 +130,7 @@ enum PropertyAddress {
         return body.isEmpty ? Array("null".utf8) : body
     }
 
-    /// Returns a line with the properties that the name may mean, of those that can be set.
+    /// Returns a line with the settable properties whose names are near.
     fileprivate static func hint(_ names: PropertyNames, _ connection: CommandClient) -> String {
         let rows = (try? connection.interfaces()) ?? []
         let settable = rows.first { $0.name == names.interface }.map(settableProperties) ?? []

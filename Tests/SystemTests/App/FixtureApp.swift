@@ -27,6 +27,17 @@ final class FixtureApp {
             """)
     }
 
+    /// Runs an app with a further row, and ends it in order.
+    static func run(_ row: String, _ test: (FixtureApp, RawPeer) throws -> Void) throws {
+        let app = try FixtureApp("  " + row)
+        defer { app.cleanUp() }
+        try app.start()
+        let tool = try app.tool()
+        try test(app, tool)
+        tool.close()
+        try app.end()
+    }
+
     /// Starts the app, and waits until all eager modules are ready.
     /// - Parameters:
     ///   - more: further arguments of `strata up`.

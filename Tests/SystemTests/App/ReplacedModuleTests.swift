@@ -9,13 +9,7 @@ struct ReplacedModuleTests {
     private static let row = "Shop: {level: middle, run: [MODULE], provides: [Shop], replace: overlap, stop: 10m}"
 
     private func run(_ row: String = Self.row, _ test: (FixtureApp, RawPeer) throws -> Void) throws {
-        let app = try FixtureApp("  " + row)
-        defer { app.cleanUp() }
-        try app.start()
-        let tool = try app.tool()
-        try test(app, tool)
-        tool.close()
-        try app.end()
+        try FixtureApp.run(row, test)
     }
 
     private func write(_ row: String, _ app: FixtureApp) throws {

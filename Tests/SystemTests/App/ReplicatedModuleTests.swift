@@ -9,13 +9,7 @@ struct ReplicatedModuleTests {
     private static let row = "Shop: {level: middle, run: [MODULE], provides: [Shop], replicas: {least: 2, most: 4}}"
 
     private func run(_ row: String = Self.row, _ test: (FixtureApp, RawPeer) throws -> Void) throws {
-        let app = try FixtureApp("  " + row)
-        defer { app.cleanUp() }
-        try app.start()
-        let tool = try app.tool()
-        try test(app, tool)
-        tool.close()
-        try app.end()
+        try FixtureApp.run(row, test)
     }
 
     /// Returns the processes that answer, each once.

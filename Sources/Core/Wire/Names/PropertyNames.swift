@@ -6,7 +6,7 @@ public struct PropertyNames: Sendable, Hashable {
 
     /// The interface's name, without a `Router` suffix.
     public let interface: String
-    /// The property's own name, and that of the action that reads it: `volume`.
+    /// The name of the property, and of the action that reads it: `volume`.
     public let property: String
 
     public init(interface: String, property: String) {

@@ -58,7 +58,7 @@ extension Launcher {
     // MARK: scale
 
     /// Handles `launcher/scale {"module", "replicas"}`: gives a row another number of replicas, until the app ends.
-    /// Answers when the new ones are ready, or those that go have ended.
+    /// The answer comes when new replicas are ready and removed ones have ended.
     func scale(_ call: BusClient.Incoming) {
         do throws(BusError) {
             let (row, count) = try wantedReplicas(call.body)
