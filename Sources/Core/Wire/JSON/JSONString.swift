@@ -13,6 +13,11 @@ public enum JSONString {
             if special != 0 { return position + special.trailingZeroBitCount / 8 }
             position += 8
         }
+        // The last word overlaps the one before it, which has nothing special.
+        if position < bytes.count, bytes.count - 8 >= start {
+            let special = special(base.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self))
+            return special == 0 ? bytes.count : bytes.count - 8 + special.trailingZeroBitCount / 8
+        }
         while position < bytes.count, !isSpecial(base.load(fromByteOffset: position, as: UInt8.self)) { position += 1 }
         return position
     }
