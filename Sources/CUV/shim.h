@@ -133,6 +133,13 @@ static inline int strata_unix_socket(void) {
     return socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
+/// Sets whether others may send descriptors to a socket, which accepted sockets have from their
+/// listener. Before Linux 6.16 they always may.
+static inline void strata_take_descriptors(int fd, int on) {
+    enum { pass_rights = 83 };  // SO_PASSRIGHTS
+    setsockopt(fd, SOL_SOCKET, pass_rights, &on, sizeof on);
+}
+
 static inline int strata_accept(int fd) {
     return (int)syscall(SYS_accept4, fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
@@ -146,6 +153,49 @@ static inline ssize_t strata_send(int fd, const void *bytes, size_t count) {
 static inline ssize_t strata_sendv(int fd, const struct iovec *parts, size_t count) {
     struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count};
     return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/// Writes buffers, and hands descriptors over with the first byte.
+static inline ssize_t strata_sendv_with(
+    int fd, const struct iovec *parts, size_t count, const int *descriptors, size_t descriptor_count
+) {
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(16 * sizeof(int))] = {0};
+    size_t size = descriptor_count * sizeof(int);
+    if (size > 16 * sizeof(int)) return errno = EINVAL, -1;
+    struct msghdr message = {
+        .msg_iov = (struct iovec *)parts, .msg_iovlen = count,
+        .msg_control = control, .msg_controllen = CMSG_SPACE(size)
+    };
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(size);
+    memcpy(CMSG_DATA(header), descriptors, size);
+    return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/// Reads bytes, and takes the descriptors that came with one of them: 16 at most, more are closed.
+/// Executed programs don't inherit them. Sets `descriptor_count`, and `is_cut` if some were closed.
+static inline ssize_t strata_receive_with(
+    int fd, void *bytes, size_t count, int *descriptors, size_t *descriptor_count, int *is_cut
+) {
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(16 * sizeof(int))];
+    struct iovec part = {bytes, count};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control
+    };
+    *descriptor_count = 0;
+    enum { close_on_exec = 0x40000000 };  // MSG_CMSG_CLOEXEC, whose name needs _GNU_SOURCE
+    ssize_t moved = recvmsg(fd, &message, MSG_DONTWAIT | close_on_exec);
+    *is_cut = moved >= 0 && (message.msg_flags & MSG_CTRUNC) != 0;
+    if (moved < 0) return moved;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        size_t size = header->cmsg_len - CMSG_LEN(0);
+        memcpy(descriptors, CMSG_DATA(header), size);
+        *descriptor_count = size / sizeof(int);
+    }
+    return moved;
 }
 
 static inline ssize_t strata_receive(int fd, void *bytes, size_t count) {

@@ -49,7 +49,7 @@ final class InterfaceListing {
             append(actions, to: &bytes, before: "],\"urls\":[", next: .urls) { action, bytes in
                 let described = JSON.present([
                     "name": .string(action.name), "auth": .bool(action.needsAuthorization),
-                    "stream": action.isStream ? true : nil,
+                    "stream": action.isStream ? true : nil, "descriptors": action.descriptors.json,
                 ])
                 described.write(to: &bytes)
             }

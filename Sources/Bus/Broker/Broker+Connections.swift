@@ -141,7 +141,7 @@ extension Broker {
         if connection.hasFramesLeft { return handleRest(of: connection) }
         let isShared = isShared
         let space = connection.assembler.space(in: buffer, most: isShared ? connection.pace.room : ReadBuffer.turn)
-        switch connection.socket.read(into: space) {
+        switch read(connection, into: space) {
         case .moved(let count):
             connection.assembler.received(count)
             // A full read has probably left something in the socket.
@@ -149,7 +149,7 @@ extension Broker {
             if connection.pace.isHeavy { readOfHeavy &+= count }
             // A frame whose body fills a turn is longer by its header; that rest is read at once.
             if let space = connection.assembler.spaceForRest(),
-                case .moved(let count) = connection.socket.read(into: space)
+                case .moved(let count) = read(connection, into: space)
             {
                 connection.assembler.received(count)
             }
@@ -173,6 +173,15 @@ extension Broker {
             }
         }
         return 0
+    }
+
+    /// Reads bytes, and descriptors if the peer said that it sends some: the kernel closes those of others.
+    @inline(__always)
+    private func read(_ connection: Connection, into space: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
+        guard let descriptors = connection.descriptors else { return connection.socket.read(into: space) }
+        return connection.socket.read(into: space) {
+            descriptors.receive($0, isWhole: $1, mostOfAll: bus.mostDescriptors)
+        }
     }
 
     /// Whether this round has had as many ends of sessions as it may, because many may end at once.
@@ -205,9 +214,14 @@ extension Broker {
                 awaitRest(connection)
             } else {
                 timeAssembly(connection)
+                if connection.descriptors != nil {
+                    bus.refuseLooseDescriptors(of: connection, most: connection.assembler.isEmpty ? 0 : 1)
+                }
             }
         case .ending, .closed:
             connection.assembler.drop()
+            // Nothing more is handled, so no more descriptors are taken.
+            connection.descriptors = nil
         }
         return frames
     }

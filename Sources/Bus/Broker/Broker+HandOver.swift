@@ -80,24 +80,25 @@ extension Broker {
         bus.finishIdleWork()
         settle()
         do throws(StateError) {
-            let files = try writeState()
+            var scope = CaptureScope.whole
+            let state = capture(&scope)
+            let files = try StateFile.write(state)
             var descriptors =
                 bus.connections.all.map(\.connection.socket.descriptor) + [listener?.descriptor].compactMap { $0 }
+                + state.handedOn.flatMap(\.numbers)
             if files.queues >= 0 { descriptors.append(files.queues) }
             // `letGo` may drop the last other reference to this broker.
             return withExtendedLifetime(self) {
-                let problem = next.become(files.state, keeping: descriptors) { self.letGo() }
+                let problem = next.become(files.state, keeping: descriptors) {
+                    for descriptors in state.handedOn { descriptors.letGo() }
+                    self.letGo()
+                }
                 if problem != nil, files.queues >= 0 { Descriptors.close(files.queues) }
                 return problem
             }
         } catch {
             return error.description
         }
-    }
-
-    private func writeState() throws(StateError) -> StateFile.Descriptors {
-        var scope = CaptureScope.whole
-        return try StateFile.write(capture(&scope))
     }
 
     /// Checks that the program of this process understands a state.

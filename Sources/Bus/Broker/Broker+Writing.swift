@@ -109,7 +109,7 @@ extension Broker {
                     guard left > 0 else { return }
                     count = Self.cut(parts, count, to: left)
                 }
-                switch connection.socket.write(UnsafeBufferPointer(rebasing: parts[..<count])) {
+                switch Self.write(connection, UnsafeBufferPointer(rebasing: parts[..<count])) {
                 case .moved(let written):
                     connection.outbox.wrote(written)
                     left &-= written
@@ -130,6 +130,14 @@ extension Broker {
             // Its last bytes are written, which was all that kept it open.
             if connection.life == .ending { close(connection, reason: "") }
         }
+    }
+
+    @inline(__always)
+    private static func write(
+        _ connection: Connection, _ parts: UnsafeBufferPointer<UnsafeRawBufferPointer>
+    ) -> Socket.Transfer {
+        guard let descriptors = connection.outbox.descriptors else { return connection.socket.write(parts) }
+        return connection.socket.write(parts, with: descriptors.takeUnretainedValue())
     }
 
     /// Keeps the first buffers, up to `most` bytes in all.

@@ -122,6 +122,7 @@ public final class Broker {
 
     private func begin() {
         eventBegins()
+        bus.descriptors.closer = ThreadCloser()
         listener?.onRefusal = { [unowned self] socket in self.refused(socket) }
         spareTimer = LoopTimer(loop) { [unowned self] in self.settleSpares() }
         hook = RoundHook(loop) { [unowned self] in self.endRound() }
@@ -291,6 +292,8 @@ public final class Broker {
 }
 
 extension Broker: BusHost {
+    func takeDescriptors(of peer: Peer) { peer.connection.socket.takeDescriptors() }
+
     func process(of peer: Peer) -> ProcessIdentity? {
         peer.connection.socket.lookAtPeer(peer.credentials) { $0 }
     }

@@ -39,7 +39,13 @@ extension BusCore {
         _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
         to caller: Peer
     ) {
-        if header.more { return forwardPartial(call, header, body, from: peer, to: caller) }
+        if !header.members.isDisjoint(with: [.more, .descriptors]) {
+            if header.more { return forwardPartial(call, header, body, from: peer, to: caller) }
+            if header.members.contains(.descriptors) {
+                statistics.replies += 1
+                return forwardDescriptors(call, header, body, from: peer, to: caller)
+            }
+        }
         statistics.replies += 1
         durations.record((time - min(time, call.pointee.startedAt)) / 1_000)
         let count = body.count + header.trace.count + header.meta.count + HeaderWriter.overhead / 4
@@ -53,19 +59,23 @@ extension BusCore {
         _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, more: Bool,
         from peer: Peer, to caller: Peer
     ) {
-        // Two nodes' monitors that noted each other's streams would never end.
-        if monitors.isOn {
-            if traffic.isOn, !more { countEnd(call, isError: false) }
-            if !monitors.isEmpty, !more || peer.role != .node {
-                monitorAnswer(call, nil, body, more: more, from: peer, to: caller)
-            }
-        }
+        if monitors.isOn { monitorReply(call, body, more: more, from: peer, to: caller) }
         let id = call.pointee.callerID
         let room = header.trace.count + header.meta.count
         queue(.reply, to: caller, room: room, body: body, isAnswer: true) { writer in
             writer.integer("id", id)
             if more { writer.boolean("more", true) }
             writer.passOn(header.trace, header.meta)
+        }
+    }
+
+    @inline(__always)
+    func monitorReply(_ call: CallPointer, _ body: UnsafeRawBufferPointer, more: Bool, from peer: Peer, to caller: Peer)
+    {
+        if traffic.isOn, !more { countEnd(call, isError: false) }
+        // Two nodes' monitors that noted each other's streams would never end.
+        if !monitors.isEmpty, !more || peer.role != .node {
+            monitorAnswer(call, nil, body, more: more, from: peer, to: caller)
         }
     }
 
@@ -82,6 +92,10 @@ extension BusCore {
         _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
         to caller: Peer
     ) {
+        guard !header.members.contains(.descriptors) else {
+            return failAndCancel(
+                call, .failed, "\(peer.displayName) sent descriptors with a partial reply: only the last may have some")
+        }
         guard call.pointee.stream.credit > 0 else {
             return failAndCancel(
                 call, .overloaded,

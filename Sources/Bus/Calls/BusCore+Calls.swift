@@ -36,6 +36,7 @@ extension BusCore {
         switch routes.resolve(header.to, adapters) {
         case .route(let route): try call(route, header, body, from: peer)
         case .reserved(let name, let action, let hasInstance):
+            if turn.descriptors != nil { throw Self.staysHere("\(name)/\(action)") }
             try reservedCall(name, action, hasInstance: hasInstance, header, body, from: peer)
         case .unknown(let name): throw unknownInterface(name)
         case .malformed:
@@ -73,9 +74,15 @@ extension BusCore {
         _ route: RouteTable.Route, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) throws(BusError) {
         // Otherwise these checks can't fail.
-        if peer.role.isRestricted || table.calls != .any || !header.members.isDisjoint(with: [.auth, .node]) {
+        if peer.role.isRestricted || table.calls != .any
+            || !header.members.isDisjoint(with: [.auth, .node, .descriptors])
+        {
             if try sendToNode(header, body, from: peer) { return }
             try check(route, header, from: peer, .existence ... .declaration)
+            try checkDescriptors(toOwner: route.owner, from: peer)
+            try route.action.withBytes { action throws(BusError) in
+                try checkDescriptors(turn.descriptors?.takeUnretainedValue(), for: route.interface, action)
+            }
         }
         if let adaptation = route.adaptation {
             // A call that no module can take is refused before its body is looked at.
@@ -107,7 +114,7 @@ extension BusCore {
         let request = route.to.withUnsafeBytes { to in
             Request(
                 to: to, interface: interface, trace: header.trace, meta: header.meta, body: body,
-                skipsAuthorization: header.members.contains(.auth))
+                skipsAuthorization: header.members.contains(.auth), descriptors: turn.descriptors)
         }
         guard route.owner.isReady, var callee = route.owner.unretainedPeer else {
             return try wait(request, route, header, for: route.owner, from: peer)
@@ -118,7 +125,7 @@ extension BusCore {
         }
         let call = try openRequest(.call, header, from: peer)
         call.pointee.action = route.actionNumber
-        if route.adaptation != nil { adapt(call, route) }
+        if route.marksCalls { mark(call, route) }
         callee._withUnsafeGuaranteedRef { callee in
             if route.needsAuthorization, !request.skipsAuthorization {
                 authorize(call, request, route, header, from: peer, to: callee)
@@ -128,10 +135,12 @@ extension BusCore {
         }
     }
 
-    /// Keeps the call's adaptation, so that its replies are renamed.
+    /// Keeps what the call's replies need of its route: how they are renamed, and the number of
+    /// descriptors that they may have.
     @inline(never)
-    func adapt(_ call: CallPointer, _ route: RouteTable.Route) {
+    func mark(_ call: CallPointer, _ route: RouteTable.Route) {
         call.pointee.adaptation = route.adaptation.map { .passRetained($0) }
+        call.pointee.mostDescriptors = route.mostReplied
     }
 
     @inline(never)
@@ -158,7 +167,7 @@ extension BusCore {
         try check(route, header, from: peer, .node ... .instance)
         let call = try openRequest(.call, header, from: peer)
         call.pointee.action = route.actionNumber
-        if route.adaptation != nil { adapt(call, route) }
+        if route.marksCalls { mark(call, route) }
         authorize(call, request, route, header, from: peer, to: callee)
         return true
     }
@@ -177,7 +186,7 @@ extension BusCore {
             return try hold(request, header, for: owner, from: peer)
         }
         call.pointee.action = route.actionNumber
-        adapt(call, route)
+        mark(call, route)
     }
 
     /// Queues a call to the session that serves it.
@@ -189,6 +198,13 @@ extension BusCore {
             request.to.count + 64 + HeaderWriter.room(request.url) + request.trace.count + request.meta.count
             + HeaderWriter.room(request.name)
         let count = body.count + room + HeaderWriter.overhead / 2
+        if request.descriptors != nil, callee.descriptors == nil {
+            countUnsent(call, request, to: callee)
+            return fail(
+                call, .failed,
+                "\(request.to.text) takes descriptors, and the hello of \(callee.displayName) doesn't say "
+                    + "\"descriptors\": true")
+        }
         guard fitsRequest(count, callee, new: count) else {
             countUnsent(call, request, to: callee)
             return fail(
@@ -200,18 +216,37 @@ extension BusCore {
         callee.addServed(call)
         if monitors.isOn { monitorDelivered(call, request, to: callee) }
         let remaining = remaining(call)
+        if request.descriptors != nil { return queueDescriptors(call, request, remaining, room, to: callee) }
+        call.pointee.end = queue(.call, to: callee, room: room, body: body, isAnswer: false) { writer in
+            write(call, request, remaining, to: &writer)
+        }
+    }
+
+    @inline(never)
+    private func queueDescriptors(
+        _ call: CallPointer, _ request: Request, _ remaining: UInt64, _ room: Int, to callee: Peer
+    ) {
+        guard let descriptors = request.descriptors?.takeUnretainedValue() else { return }
+        call.pointee.end = queue(
+            .call, to: callee, room: room, payload: payload(request.body, with: descriptors), isAnswer: false
+        ) { writer in
+            write(call, request, remaining, to: &writer)
+            writer.integer("descriptors", UInt64(descriptors.numbers.count))
+        }
+    }
+
+    @inline(__always)
+    private func write(_ call: CallPointer, _ request: Request, _ remaining: UInt64, to writer: inout HeaderWriter) {
         // because a call has a caller
         let (from, node) = call.pointee.caller!._withUnsafeGuaranteedRef { ($0.from, $0.node) }
-        call.pointee.end = queue(.call, to: callee, room: room, body: body, isAnswer: false) { writer in
-            writer.integer("id", call.pointee.id)
-            writer.name("to", request.to)
-            writer.name("from", from)
-            if node.count > 0 { writer.name("node", node) }
-            if request.url.count > 0 { writer.string("url", request.url) }
-            writer.integer("deadline", remaining)
-            writer.integer("credit", call.pointee.stream.credit)
-            writer.passOn(request.trace, request.meta)
-        }
+        writer.integer("id", call.pointee.id)
+        writer.name("to", request.to)
+        writer.name("from", from)
+        if node.count > 0 { writer.name("node", node) }
+        if request.url.count > 0 { writer.string("url", request.url) }
+        writer.integer("deadline", remaining)
+        writer.integer("credit", call.pointee.stream.credit)
+        writer.passOn(request.trace, request.meta)
     }
 }
 

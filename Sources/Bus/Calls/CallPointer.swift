@@ -36,8 +36,10 @@ struct Call {
     /// The number of requests in the chain that ends with it, each made for the one before.
     var depth: UInt32 = 1
     var stream = Stream()
+    /// The most descriptors that its reply may have.
+    var mostDescriptors: UInt8 = 0
     /// Whether the call table has its root: the first failure of a request that was made for it.
-    /// Here and above, the three fill gaps: a larger call would take longer to open.
+    /// Here and above, the four fill gaps: a larger call would take longer to open.
     var hasRoot = false
     /// Where it is counted for `bus/traffic`.
     var edge = EdgeReference()

@@ -25,6 +25,10 @@ final class HeldRequest {
         var skipsAuthorization = false
         /// The key that chooses the replica; empty for none.
         var key: [UInt8] = []
+        /// Its descriptors.
+        var descriptors: FrameDescriptors?
+        /// Their numbers, in a state.
+        private(set) var descriptorNumbers: [Int32] = []
         /// The number of the replica that the sender named; 0 for none.
         var replica = 0
         /// The number that another node's `create` gives to its instance; 0 for one of this node.
@@ -43,6 +47,7 @@ final class HeldRequest {
             meta = Array(request.meta)
             body = Array(request.body)
             skipsAuthorization = request.skipsAuthorization
+            descriptors = request.descriptors?.takeUnretainedValue()
         }
 
         mutating func fields(_ file: inout StateFile) throws(StateError) {
@@ -60,6 +65,8 @@ final class HeldRequest {
             try file(10, &foreignInstance)
             try file(11, &key)
             try file(12, &replica)
+            if let descriptors { descriptorNumbers = descriptors.numbers }
+            try file(13, &descriptorNumbers)
         }
     }
 
@@ -84,7 +91,8 @@ final class HeldRequest {
                                                 to: to, interface: interface, action: action, url: url,
                                                 name: name, object: copy.object == nil ? nil : object,
                                                 trace: trace, meta: meta, body: body,
-                                                skipsAuthorization: copy.skipsAuthorization))
+                                                skipsAuthorization: copy.skipsAuthorization,
+                                                descriptors: copy.descriptors.map { .passUnretained($0) }))
                                     }
                                 }
                             }
@@ -112,6 +120,8 @@ struct Request {
     var body = Bytes.none
     /// Whether a trusted module said `auth: skip`.
     var skipsAuthorization = false
+    /// Unretained, because the turn or the held request has them.
+    var descriptors: Unmanaged<FrameDescriptors>?
 
     var kind: MessageKind { interface == nil ? .report : url.isEmpty ? .call : .open }
 }
@@ -198,6 +208,8 @@ extension BusCore {
         if call.pointee.isAuthorized { request.skipsAuthorization = true }
         do throws(BusError) {
             try facts(of: request, interface.owner, from: caller).check(.node ... .instance)
+            try checkDescriptors(request.descriptors?.takeUnretainedValue(), for: interface, request.action)
+            call.pointee.mostDescriptors = interface.action(request.action)?.descriptors.reply ?? 0
             authorize(call, request, interface, header, from: caller, to: callee)
         } catch {
             countUnsent(call, request, to: callee)

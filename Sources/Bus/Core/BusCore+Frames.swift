@@ -23,6 +23,7 @@ extension BusCore {
         while peer.life.isRead, let frame = try assembler.next() {
             frames &+= 1
             try scanner.scan(frame.header, into: &header)
+            if header.members.contains(.descriptors), !takeDescriptors(header, of: peer) { continue }
             if frame.body.count >= Outbox.largeBody { turn.hold(frame.body) }
             if peer.isOpen {
                 if peer.role == .node {
@@ -39,7 +40,11 @@ extension BusCore {
             }
             if frame.body.count >= Outbox.largeBody { turn.letGo() }
             guard turn.isInterrupted else { continue }
-            if turn.takeInterruption() { assembler.putBack(frame) }
+            let descriptors = turn.releaseDescriptors()
+            if turn.takeInterruption() {
+                assembler.putBack(frame)
+                if let descriptors { peer.descriptors?.putBack(descriptors) }
+            }
             return turn.lent == nil ? .slow : .lent
         }
         return nil

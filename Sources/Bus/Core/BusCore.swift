@@ -35,6 +35,8 @@ final class BusCore {
     var work = IdleWork()
     @exclusivity(unchecked)  // the same
     var statistics = Statistics()
+    /// Counts the descriptors of frames that are in the broker.
+    let descriptors = DescriptorCount()
     @exclusivity(unchecked)  // the same
     var durations = Histogram()
 
@@ -233,6 +235,8 @@ protocol BusHost: AnyObject {
     /// Writes as many of a peer's waiting bytes as its connection takes. The bus then reads the new
     /// position from the peer's outbox.
     func write(to peer: Peer)
+    /// Lets a peer send descriptors from now on.
+    func takeDescriptors(of peer: Peer)
     /// Returns the process that connected; nil if it has ended.
     func process(of peer: Peer) -> ProcessIdentity?
     /// Returns the process that now has this number; nil if there is none.

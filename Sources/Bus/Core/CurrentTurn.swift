@@ -12,6 +12,10 @@ struct CurrentTurn {
     private var body = UnsafeRawBufferPointer.none
     /// The queued payload that borrows its bytes from `body`.
     private(set) var lent: Payload?
+    /// Keeps the descriptors of the current frame.
+    private var ownDescriptors: FrameDescriptors?
+    /// The descriptors of the current frame; nil for nearly all frames.
+    private(set) var descriptors: Unmanaged<FrameDescriptors>?
     /// The peers whose queues contain a payload with borrowed bytes.
     private(set) var borrowers: [Peer] = []
 
@@ -21,6 +25,20 @@ struct CurrentTurn {
     mutating func hold(_ body: UnsafeRawBufferPointer) { self.body = body }
 
     mutating func letGo() { body = .none }
+
+    /// Takes the current frame's descriptors. They are closed behind the frame, unless a queue keeps
+    /// them or the frame is put back.
+    mutating func take(_ descriptors: FrameDescriptors) {
+        ownDescriptors = descriptors
+        self.descriptors = .passUnretained(descriptors)
+        isInterrupted = true
+    }
+
+    /// Ends the current frame's hold on its descriptors.
+    mutating func releaseDescriptors() -> FrameDescriptors? {
+        defer { (ownDescriptors, descriptors) = (nil, nil) }
+        return ownDescriptors
+    }
 
     mutating func interrupt() { isInterrupted = true }
 

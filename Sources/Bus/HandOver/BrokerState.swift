@@ -40,6 +40,10 @@ struct BrokerState: StatePart {
 
     /// The payloads that waiting frames and notices refer to, each once.
     var payloads: [WaitingBytes] = []
+    /// The descriptors that go with some of them.
+    var descriptors: [DescriptorState] = []
+    /// All descriptors that the next program gets, in a state that was captured.
+    var handedOn: [FrameDescriptors] = []
 
     /// The launcher's word on the process that connects this bus with other nodes.
     var linkVouch: LauncherWord.Vouch?
@@ -88,6 +92,7 @@ struct BrokerState: StatePart {
         try file(25, &nodes)
         try file(26, &traffic)
         try file(27, &retained)
+        try file(28, &descriptors)
     }
 }
 

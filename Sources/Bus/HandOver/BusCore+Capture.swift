@@ -44,6 +44,12 @@ extension BusCore {
         captureStreams(into: &state, scope)
         captureRetained(into: &state, &scope)
         state.payloads = scope.payloads.payloads.map { .pieces([$0.bytes]) }
+        for (place, payload) in scope.payloads.payloads.enumerated() {
+            guard let descriptors = payload.descriptors else { continue }
+            scope.handsOn(descriptors)
+            state.descriptors.append(DescriptorState(descriptors, payload: place))
+        }
+        state.handedOn = scope.handedOn
         // The next program begins without notes and counts, and waits anew for the nodes.
         let lasting = alarms.all.filter { !Alarms.Alarm.Kind.ofThisProgram.contains($0.alarm.kind) }
         state.alarms = scope.some(lasting).map { alarm, due in
@@ -158,7 +164,12 @@ extension BusCore {
         state.rank = peer.rank
         if scope.isWhole {
             state.output = peer.outbox.contents(&scope.payloads)
+            for descriptors in peer.descriptors?.received ?? [] {
+                scope.handsOn(descriptors)
+                state.received.append(DescriptorState(descriptors))
+            }
         }
+        state.takesDescriptors = peer.descriptors != nil
         state.observations = scope.some(peer.observations.all).map {
             ObservationState(terms: $0.terms, waitingEnd: $0.waitingEnd, missed: $0.missed, gap: $0.gap)
         }
@@ -198,10 +209,14 @@ struct CaptureScope: ~Copyable {
     /// The most elements that are captured of each list.
     let most: Int
     var payloads = PayloadList()
+    /// The descriptors that the next program gets.
+    private(set) var handedOn: [FrameDescriptors] = []
     private(set) var emissions: [Emission] = []
     private var places: [ObjectIdentifier: Int] = [:]
 
     private init(most: Int) { self.most = most }
+
+    mutating func handsOn(_ descriptors: FrameDescriptors) { handedOn.append(descriptors) }
 
     /// Captures everything.
     static var whole: CaptureScope { CaptureScope(most: .max) }

@@ -23,7 +23,12 @@ extension BusCore {
         state.waitsFor = call.pointee.waitsFor?.takeUnretainedValue().number ?? -1
         let held = call.pointee.held?.takeUnretainedValue()
         state.held = held?.copy
-        if !scope.isWhole { state.held?.body = [] }
+        if !scope.isWhole {
+            state.held?.body = []
+            state.held?.descriptors = nil
+        }
+        if let descriptors = state.held?.descriptors { scope.handsOn(descriptors) }
+        state.mostDescriptors = call.pointee.mostDescriptors
         state.interface = held?.interface.map(reference)
         state.renamings = call.pointee.adaptation?.takeUnretainedValue().result ?? []
         state.deadline = call.pointee.deadline

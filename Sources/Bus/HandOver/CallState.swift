@@ -31,6 +31,7 @@ struct CallState: StatePart {
     var purpose: PurposeState?
     var depth: UInt32 = 1
     var root: RootState?
+    var mostDescriptors: UInt8 = 0
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &slot)
@@ -55,6 +56,7 @@ struct CallState: StatePart {
         try file(20, &purpose)
         try file(21, &depth)
         try file(22, &root)
+        try file(23, &mostDescriptors)
     }
 }
 

@@ -139,6 +139,8 @@ extension InterfaceRecord.Action: StatePart {
         try file(1, &name)
         try file(2, &needsAuthorization)
         try file(3, &isStream)
+        try file(4, &descriptors.params)
+        try file(5, &descriptors.reply)
         if file.isReading { nameBytes = Array(name.utf8) }
     }
 }

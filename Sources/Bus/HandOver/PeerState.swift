@@ -35,6 +35,9 @@ struct PeerState: StatePart {
     var link: LinkState?
     var settings: SessionSettings?
     var retainedWalks: [RetainedWalkState] = []
+    var takesDescriptors = false
+    /// The descriptors that came with its kept input.
+    var received: [DescriptorState] = []
     /// The slots of the requests that it made, newest first.
     var made: [UInt32] = []
     /// The slots of the requests that it serves, newest first.
@@ -69,6 +72,8 @@ struct PeerState: StatePart {
         try file(26, &link)
         try file(27, &settings)
         try file(28, &retainedWalks)
+        try file(29, &takesDescriptors)
+        try file(30, &received)
     }
 }
 

@@ -50,7 +50,11 @@ extension Resumption {
         call.pointee.notices = state.notices
         call.pointee.depth = state.depth
         if let root = state.root { bus.calls.set(root.root, of: call) }
-        if let held = state.held {
+        call.pointee.mostDescriptors = state.mostDescriptors
+        if var held = state.held {
+            if !held.descriptorNumbers.isEmpty {
+                held.descriptors = descriptors(held.descriptorNumbers, of: state.caller)
+            }
             let interface = try state.interface.map { (own) throws(StateError) in try self.interface(own) }
             bus.keep(HeldRequest(held, interface), for: call, of: try caller(of: call))
         }

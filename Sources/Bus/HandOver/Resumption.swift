@@ -30,6 +30,10 @@ struct Resumption {
         bus.declareURLs()
         bus.launcherSlot.expect(state.launcherSlot.process)
         for own in state.peers { try resume(own, connect) }
+        for own in state.descriptors {
+            guard payloads.indices.contains(own.payload) else { throw StateError("descriptors have no frame") }
+            payloads[own.payload].descriptors = descriptors(own.numbers, of: own.sender)
+        }
         for module in state.modules { try resume(module) }
         try resumeRetained()
         bus.noteAllRequired()
@@ -52,6 +56,11 @@ struct Resumption {
             bus.work.add(catchingUp: module)
         }
         resumeClocks()
+    }
+
+    /// Takes over descriptors that a peer has sent.
+    func descriptors(_ numbers: [Int32], of sender: UInt64) -> FrameDescriptors {
+        bus.connections[sender]?.descriptors?.take(numbers) ?? FrameDescriptors(numbers, bus.descriptors)
     }
 
     private func resumeStreams() throws(StateError) {
@@ -103,6 +112,13 @@ struct Resumption {
         if state.role != .none { peer.identify(as: state.role, modules[state.module], rank: state.rank) }
         if peer.life == .waitingForVouch, let row = modules[state.awaitedRow] {
             peer.waits(for: row, helloID: state.helloID)
+        }
+        if state.takesDescriptors {
+            let own = PeerDescriptors(of: peer.number, in: bus.descriptors)
+            peer.descriptors = own
+            for came in state.received {
+                own.add(came.refusal.isEmpty ? own.take(came.numbers) : FrameDescriptors([], refusal: came.refusal))
+            }
         }
         bus.resumed(peer)
         if peer.number == self.state.launcherSlot.peer { bus.launcherSlot.take(peer) }

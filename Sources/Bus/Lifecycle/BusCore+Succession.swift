@@ -19,6 +19,7 @@ extension BusCore {
         module.setSuccessor(successor)
         peer.setWantsRetiring(hello.retiring)
         peer.settings = hello.settings.map(SessionSettings.init)
+        admitDescriptors(hello, of: peer)
         beginOffering(peer, hello)
         answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
         if hello.more { return }

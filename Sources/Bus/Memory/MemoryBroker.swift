@@ -368,6 +368,9 @@ package final class MemoryBroker {
 }
 
 extension MemoryBroker: BusHost {
+    /// A transport in memory carries none.
+    func takeDescriptors(of peer: Peer) {}
+
     func write(to peer: Peer) {
         guard !peer.memory.isBroken else { return }
         peer.memory.write(most: isShared ? TurnShares.mostWrittenForRoom : .max)

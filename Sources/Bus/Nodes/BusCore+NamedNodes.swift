@@ -31,6 +31,7 @@ extension BusCore {
             let route = try self.route(of: to, header)
             try check(route, header, from: peer, .existence ... .declaration)
             if let node = try node(name, of: route.owner, else: .unknownInterface) {
+                if turn.descriptors != nil { throw Self.staysHere(header.to.text) }
                 try send(route, to: node, header, body, from: peer)
             } else {
                 try call(route, header, body, from: peer)
@@ -81,7 +82,7 @@ extension BusCore {
             }
         }
         call.pointee.action = route.actionNumber
-        adapt(call, route)
+        mark(call, route)
     }
 
     // MARK: Which node

@@ -8,6 +8,7 @@ extension BusCore {
         var facts = LiveFacts(core: self, kind: .report, peer: peer, name: header.name)
         try facts.check(.sender ... .sender)
         if try sendToNode(header, body, from: peer) { return }
+        try checkDescriptors(toOwner: nil, from: peer)
         let mark = nodeMark(header.to)
         let to = UnsafeRawBufferPointer(rebasing: header.to[..<(mark ?? header.to.count)])
         guard let target = modules.find(to) else { throw unknownModule(to, header) }
@@ -20,7 +21,7 @@ extension BusCore {
         }
         let request = Request(
             to: to, name: header.name, object: header.members.contains(.object) ? header.object : nil,
-            trace: header.trace, meta: header.meta, body: body)
+            trace: header.trace, meta: header.meta, body: body, descriptors: turn.descriptors)
         // Before the name gets a number, which a sweep would remove.
         if routes.actionNames.isFull { sweepActionNames() }
         if let mark,
@@ -61,6 +62,13 @@ extension BusCore {
         let matching = observer.observations.all.filter {
             !$0.isEnded && $0.terms.target.isOf(request.name) && $0.matches(request.object)
         }
+        let descriptors = request.descriptors?.takeUnretainedValue()
+        guard descriptors == nil || observer.descriptors != nil else {
+            return fail(
+                call, .badParams,
+                "the report has descriptors, and \(observer.displayName) takes none: its hello doesn't say "
+                    + "\"descriptors\": true")
+        }
         guard !matching.isEmpty else {
             if monitors.isOn { monitorReport(call, request, from: peer, to: target, observer) }
             reportDone(call)
@@ -81,17 +89,21 @@ extension BusCore {
                     "the queue to \(target.name) is full: \(whatIsFullForRequest(count, observer)); report again later")
             }
             if monitors.isOn { monitorReport(call, request, from: peer, to: target, observer) }
-            queueReport(call, notice, matching, to: observer)
+            queueReport(call, notice, descriptors, matching, to: observer)
         }
     }
 
     private func queueReport(
-        _ report: CallPointer, _ notice: Notice, _ matching: [Observation], to observer: Peer
+        _ report: CallPointer, _ notice: Notice, _ descriptors: FrameDescriptors?, _ matching: [Observation],
+        to observer: Peer
     ) {
         // One payload for all notices: the frame's memory may become the queue's own, and no other
         // payload may borrow from it after that.
-        let payload = notice.body.count < Outbox.largeBody ? nil : Payload(borrowing: notice.body, reclaimer)
-        defer { if let payload { queued(payload) } }
+        let payload =
+            if let descriptors { payload(notice.body, with: descriptors) } else {
+                notice.body.count < Outbox.largeBody ? nil : Payload(borrowing: notice.body, reclaimer)
+            }
+        defer { if let payload, payload.isBorrowed { queued(payload) } }
         for observation in matching {
             guard let call = calls.open(.notice) else {
                 return failAndCancel(report, .overloaded, "the broker has \(Call.mostSlots) open requests")
@@ -110,6 +122,7 @@ extension BusCore {
             let write = { (writer: inout HeaderWriter) in
                 writer.integer("id", call.pointee.id)
                 notice.write(to: &writer, subscription: observation.terms.id)
+                if let descriptors { writer.integer("descriptors", UInt64(descriptors.numbers.count)) }
             }
             call.pointee.end =
                 if let payload {

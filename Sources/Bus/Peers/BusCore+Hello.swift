@@ -35,6 +35,7 @@ extension BusCore {
         case .operator:
             try admitOperator(peer)
             register(peer, as: .operator)
+            admitDescriptors(hello, of: peer)
             answerHello(peer, id, module: nil, subscriptions: [])
         case .launcher:
             let process = try admitLauncher(peer)

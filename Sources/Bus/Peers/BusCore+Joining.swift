@@ -21,6 +21,7 @@ extension BusCore {
         add(hello.offer, to: module)
         peer.setWantsRetiring(hello.retiring)
         peer.settings = hello.settings.map(SessionSettings.init)
+        admitDescriptors(hello, of: peer)
         beginOffering(peer, hello)
         answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
         deliverRetained(to: peer)

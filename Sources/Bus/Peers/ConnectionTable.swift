@@ -93,6 +93,10 @@ struct ConnectionLimit {
     /// - Parameter wanted: `limits.connections`.
     func most(_ wanted: Int) -> Int { min(wanted, max(1, descriptors - Self.kept)) }
 
+    /// The number of descriptors that the connections leave for those that go with frames: at least
+    /// those of one frame.
+    func rest(_ wanted: Int) -> Int { max(FrameDescriptors.most, descriptors - Self.kept - most(wanted)) }
+
     /// The name of the limit that bounds the connections.
     func name(_ wanted: Int) -> String {
         most(wanted) < wanted ? "RLIMIT_NOFILE, \(descriptors) descriptors" : "limits.connections"

@@ -25,6 +25,8 @@ struct Hello {
     var resumed = false
     /// Whether the session is notified when another process takes over from it.
     var retiring = false
+    /// Whether it takes descriptors.
+    var descriptors = false
     /// Whether another part follows, in `bus/register`.
     var more = false
 
@@ -107,6 +109,7 @@ struct Hello {
         settings = try SettingKey.declared(in: reader)
         resumed = try reader.bool("resumed") ?? false
         retiring = try reader.bool("retiring") ?? false
+        descriptors = try reader.bool("descriptors") ?? false
     }
 
     /// Reads the body of `bus/register`: another part of what a module brings.
@@ -252,10 +255,29 @@ extension Hello.Interface {
             let reader = MemberReader(action.value, of: "the action \(name)/\(action.name)")
             return InterfaceRecord.Action(
                 name: action.name, nameBytes: Array(action.name.utf8),
-                needsAuthorization: try reader.bool("auth") ?? false, isStream: try reader.bool("stream") ?? false)
+                needsAuthorization: try reader.bool("auth") ?? false, isStream: try reader.bool("stream") ?? false,
+                descriptors: try InterfaceRecord.DescriptorTerms(reader, of: "the action \(name)/\(action.name)"))
         }
         // An interface that lists no actions takes any action.
         self.actions = actions.isEmpty ? nil : actions
+    }
+}
+
+extension InterfaceRecord.DescriptorTerms {
+    /// Reads an action's `"descriptors": {"params": 1, "reply": 2}`.
+    init(_ action: borrowing MemberReader, of what: String) throws(BusError) {
+        guard let members = try action.object("descriptors") else { return }
+        let reader = MemberReader(.object(members), of: "the descriptors of \(what)")
+        func most(_ name: String) throws(BusError) -> UInt8 {
+            guard let value = try reader.integer(name) else { return 0 }
+            guard (0...FrameDescriptors.most).contains(Int(value)) else {
+                throw BusError(
+                    .badParams,
+                    "\(what) has descriptors with \"\(name)\": \(value), and 0 to \(FrameDescriptors.most) are allowed")
+            }
+            return UInt8(value)
+        }
+        (params, reply) = (try most("params"), try most("reply"))
     }
 }
 

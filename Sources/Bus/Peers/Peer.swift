@@ -79,6 +79,8 @@ package class Peer {
     final private(set) var wantsRetiring = false
     /// The settings that its hello declared; nil if it declared none.
     final var settings: SessionSettings?
+    /// Its descriptors; nil if its hello didn't say that it takes some.
+    final var descriptors: PeerDescriptors?
 
     init(number: UInt64, credentials: PeerCredentials, outbox: consuming Outbox) {
         self.number = number

@@ -51,10 +51,14 @@ extension BusCore {
                 throw BusError(.unknownInterface, "\"\(header.to.text)\" names no action: write \(named)/action")
             }
             try check(route, header, from: peer, .existence ... .declaration)
+            try checkDescriptors(toOwner: owner, from: peer)
+            try route.action.withBytes { action throws(BusError) in
+                try checkDescriptors(turn.descriptors?.takeUnretainedValue(), for: interface, action)
+            }
             guard let callee = member.receiver, member.session.has(interface) else { throw unavailable(member) }
             let request = Request(
                 to: to, interface: interface, trace: header.trace, meta: header.meta,
-                body: body, skipsAuthorization: header.members.contains(.auth))
+                body: body, skipsAuthorization: header.members.contains(.auth), descriptors: turn.descriptors)
             _ = try sendToReplica(request, route, header, from: peer, named: callee)
         }
         return true

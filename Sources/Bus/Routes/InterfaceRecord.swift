@@ -29,6 +29,19 @@ final class InterfaceRecord {
         var needsAuthorization = false
         /// Whether it answers in parts, as its module says.
         var isStream = false
+        /// The most descriptors that its calls and its replies have.
+        var descriptors = DescriptorTerms()
+    }
+
+    /// The most descriptors that an action takes with a call, and gives with its reply.
+    struct DescriptorTerms: Equatable {
+        var params: UInt8 = 0
+        var reply: UInt8 = 0
+
+        /// Their form in `bus/interfaces`; nil for none.
+        var json: JSON? {
+            self == Self() ? nil : ["params": JSON(Int(params)), "reply": JSON(Int(reply))]
+        }
     }
 
     init(name: String, owner: ModuleRecord, isDeclared: Bool) {

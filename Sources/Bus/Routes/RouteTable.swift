@@ -20,15 +20,21 @@ struct RouteTable: ~Copyable {
         let required: String?
         /// How an adapter renames members; nil if none does.
         let adaptation: AdapterTable.Adaptation?
+        /// The most descriptors that a reply may have.
+        let mostReplied: UInt8
+        /// Whether a call keeps something of the route for its replies.
+        let marksCalls: Bool
 
         /// - Parameters:
         ///   - isQuarantined: whether the action was quarantined, and may still be.
         ///   - isUnknownAction: whether the owner lists its actions and this isn't one of them.
         init(
             to: [UInt8], interface: InterfaceRecord, action: [UInt8], actionNumber: UInt32, instance: UInt64?,
-            isQuarantined: Bool, isUnknownAction: Bool, needsAuthorization: Bool, required: String? = nil,
-            adaptation: AdapterTable.Adaptation? = nil
+            isQuarantined: Bool, isUnknownAction: Bool, needsAuthorization: Bool, mostReplied: UInt8 = 0,
+            required: String? = nil, adaptation: AdapterTable.Adaptation? = nil
         ) {
+            self.mostReplied = mostReplied
+            marksCalls = adaptation != nil || mostReplied > 0
             needsCheck =
                 isQuarantined || isUnknownAction || instance != nil || interface.instances == .multiple
                 || !interface.isLive
@@ -127,7 +133,8 @@ struct RouteTable: ~Copyable {
             to: canonical, interface: interface, action: action, actionNumber: actionNames.number(of: name),
             instance: instance, isQuarantined: interface.owner.history.deaths.mayBeQuarantined(name),
             isUnknownAction: interface.actions != nil && listed == nil,
-            needsAuthorization: listed?.needsAuthorization ?? false, required: required, adaptation: adaptation)
+            needsAuthorization: listed?.needsAuthorization ?? false, mostReplied: listed?.descriptors.reply ?? 0,
+            required: required, adaptation: adaptation)
         // Kept until the round's end, because callers use routes unretained.
         if to.count > Self.longestKept {
             spent.append(route)

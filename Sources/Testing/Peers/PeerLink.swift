@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A peer's connection to its broker, which takes bytes and returns frames.
 package protocol PeerLink: AnyObject {
     /// Whether the broker's side has ended, or this side has closed.
@@ -10,6 +12,9 @@ package protocol PeerLink: AnyObject {
     /// Sends the bytes, until the deadline passes or the broker closes.
     /// - Returns: the number of bytes that were sent.
     func send(_ bytes: [UInt8], until deadline: Deadline) -> Int
+    /// Sends bytes that the kernel takes at once, and descriptors with the first one.
+    /// - Returns: the number of bytes that were sent, or a negative errno.
+    func send(_ bytes: [UInt8], with descriptors: [Int32]) -> Int
     /// Takes in what has arrived. Call it when there is something.
     func read()
     /// Returns the next complete frame that was taken in; nil if there is none.
@@ -17,6 +22,11 @@ package protocol PeerLink: AnyObject {
     /// Ends this side's writing; reading continues.
     func endWriting()
     func close()
+}
+
+extension PeerLink {
+    /// A link without a socket carries none.
+    package func send(_ bytes: [UInt8], with descriptors: [Int32]) -> Int { -Int(EOPNOTSUPP) }
 }
 
 /// The bytes that arrived from a broker, split into frames.

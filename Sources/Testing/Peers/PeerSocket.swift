@@ -1,4 +1,6 @@
+internal import CUV
 internal import Glibc
+internal import StrataCore
 
 /// A connected Unix socket with `poll`'s timeouts, and the frames that arrive on it. Never blocks
 /// beyond its deadline.
@@ -7,6 +9,8 @@ package final class PeerSocket: PeerLink {
     /// Whether the other side has ended, or this side has closed.
     package private(set) var isAtEnd = false
     private var input = FrameInput()
+    /// The descriptors that came with each frame that names some.
+    private var received: [[Int32]] = []
 
     package init(path: String) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
@@ -54,11 +58,23 @@ package final class PeerSocket: PeerLink {
         return sent
     }
 
+    package func send(_ bytes: [UInt8], with descriptors: [Int32]) -> Int {
+        var bytes = bytes
+        return bytes.withUnsafeMutableBytes { bytes in
+            var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+            let sent = strata_sendv_with(descriptor, &part, 1, descriptors, descriptors.count)
+            return sent < 0 ? -Int(errno) : sent
+        }
+    }
+
     /// Reads what is there. Call it when `poll` reports input.
     package func read() {
         guard descriptor >= 0, !isAtEnd else { return }
         withUnsafeTemporaryAllocation(byteCount: 256 << 10, alignment: 16) { space in
-            let count = recv(descriptor, space.baseAddress, space.count, 0)
+            var numbers = [Int32](repeating: -1, count: FrameDescriptors.most)
+            var (came, isCut) = (0, Int32(0))
+            let count = strata_receive_with(descriptor, space.baseAddress, space.count, &numbers, &came, &isCut)
+            if came > 0 { received.append(Array(numbers[..<came])) }
             if count > 0 {
                 input.append(UnsafeRawBufferPointer(rebasing: space[..<count]))
             } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
@@ -68,7 +84,16 @@ package final class PeerSocket: PeerLink {
     }
 
     /// Returns the next complete frame that was read; nil if there is none.
-    package func nextFrame() throws -> ReceivedFrame? { try input.nextFrame() }
+    package func nextFrame() throws -> ReceivedFrame? {
+        guard var frame = try input.nextFrame() else { return nil }
+        if let count = frame["descriptors"]?.integer {
+            guard let came = received.first, came.count == count else {
+                throw TestFailure("a frame named \(count) descriptors, and \(received) came")
+            }
+            frame.descriptors = received.removeFirst()
+        }
+        return frame
+    }
 
     package var unfinished: Int { input.unfinished }
 
@@ -82,6 +107,7 @@ package final class PeerSocket: PeerLink {
         // until it runs its program. Without this, the connection would end only then.
         shutdown(descriptor, Int32(SHUT_RDWR))
         Glibc.close(descriptor)
+        for number in received.joined() { Glibc.close(number) }
         descriptor = -1
         isAtEnd = true
     }

@@ -72,6 +72,10 @@ public final class RawPeer {
         }
     }
 
+    /// Sends bytes that the kernel takes at once, and descriptors with the first one.
+    /// - Returns: the number of bytes that were sent, or a negative errno.
+    public func send(bytes: [UInt8], with descriptors: [Int32]) -> Int { link.send(bytes, with: descriptors) }
+
     /// Sends bytes in chunks, with one system call each.
     public func send(bytes: [UInt8], inPiecesOf size: Int) throws {
         var rest = bytes[...]

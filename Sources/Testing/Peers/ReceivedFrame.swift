@@ -8,6 +8,8 @@ public struct ReceivedFrame: Sendable, CustomStringConvertible {
     public let header: JSON
     /// The body's bytes, as they arrived; empty if there is no body.
     public let body: [UInt8]
+    /// The descriptors that came with it, which the test closes.
+    public internal(set) var descriptors: [Int32] = []
 
     init(header: [UInt8], body: [UInt8]) throws {
         headerBytes = header

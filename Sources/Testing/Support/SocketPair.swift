@@ -1,3 +1,4 @@
+internal import CUV
 internal import Glibc
 
 /// Two connected descriptors that no child inherits by accident.

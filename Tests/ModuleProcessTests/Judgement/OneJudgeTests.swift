@@ -10,6 +10,7 @@ import Testing
 struct OneJudgeTests {
     /// A host that is never called, because the facts are in tables.
     private final class Host: BusHost {
+        func takeDescriptors(of peer: Peer) {}
         func write(to peer: Peer) {}
         func process(of peer: Peer) -> ProcessIdentity? { nil }
         func descent(of peer: Peer, from process: ProcessIdentity) -> Ancestors.Descent? { nil }

@@ -23,6 +23,8 @@ public final class FrameChannel {
 
     /// Called with each frame's header and body, which are valid only during the call.
     public var onFrame: (borrowing Header, UnsafeRawBufferPointer) -> Void = { _, _ in }
+    /// Whether frames may bring descriptors. Set it before hello.
+    public var takesDescriptors = false
     /// Called once, after the last frame; not called after `close`.
     public var onEnd: (Ending) -> Void = { _ in }
     /// Called when everything queued has been written.
@@ -36,6 +38,10 @@ public final class FrameChannel {
     private let buffer = ReadBuffer()
     private let scanner = HeaderScanner()
     private var hook: RoundHook?
+    /// The descriptors that have come, for each frame that names some.
+    private var received: [FrameDescriptors] = []
+    /// Those of the frame that is being delivered.
+    private var descriptors: FrameDescriptors?
     @exclusivity(unchecked) private var isWaitingToWrite = false
     @exclusivity(unchecked) public private(set) var isClosed = false
 
@@ -78,16 +84,33 @@ public final class FrameChannel {
     /// Queues a frame.
     /// - Parameters:
     ///   - room: the sum of `HeaderWriter.room` for each text that `write` writes.
+    ///   - descriptors: go with the frame, and are closed once it is written, or the channel ends.
     ///   - write: writes the members after `kind`, starting with `id`.
     public func send(
-        _ kind: Header.Kind, room: Int, body: UnsafeRawBufferPointer = .none,
+        _ kind: Header.Kind, room: Int, body: UnsafeRawBufferPointer = .none, descriptors: FrameDescriptors? = nil,
         _ write: (inout HeaderWriter) -> Void
     ) {
         guard !isClosed else { return }
+        if let descriptors {
+            var writer = HeaderWriter(outbox.reserve(HeaderWriter.overhead + room), kind)
+            write(&writer)
+            writer.integer("descriptors", UInt64(descriptors.numbers.count))
+            let payload = Payload(copying: body)
+            payload.descriptors = descriptors
+            outbox.commit(
+                inlineCount: writer.endHeader(bodyCount: body.count), payload: payload, isAnswer: false)
+            return
+        }
         let memory = outbox.reserve(HeaderWriter.overhead + room + body.count)
         var writer = HeaderWriter(memory, kind)
         write(&writer)
         outbox.commit(inlineCount: writer.end(body: body), isAnswer: false)
+    }
+
+    /// Takes the descriptors of the frame that is being delivered; those that nobody takes are closed.
+    public func takeDescriptors() -> FrameDescriptors? {
+        defer { descriptors = nil }
+        return descriptors
     }
 
     /// Writes queued bytes until the kernel takes no more.
@@ -97,7 +120,9 @@ public final class FrameChannel {
             while true {
                 let count = outbox.gather(parts)
                 if count == 0 { break }
-                switch transport.write(UnsafeBufferPointer(rebasing: parts[..<count])) {
+                let parts = UnsafeBufferPointer(rebasing: parts[..<count])
+                let descriptors = outbox.descriptors?.takeUnretainedValue()
+                switch descriptors.map({ transport.write(parts, with: $0) }) ?? transport.write(parts) {
                 case .moved(let written): outbox.wrote(written)
                 case .wouldBlock:
                     isWaitingToWrite = true
@@ -138,7 +163,7 @@ public final class FrameChannel {
         // The frame handlers may drop the owner's last reference to this channel.
         withExtendedLifetime(self) {
             let space = assembler.space(in: buffer)
-            switch transport.read(into: space) {
+            switch takesDescriptors ? readWithDescriptors(into: space) : transport.read(into: space) {
             case .moved(let count):
                 assembler.received(count)
                 deliver()
@@ -150,13 +175,36 @@ public final class FrameChannel {
         }
     }
 
+    private func readWithDescriptors(into space: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
+        transport.read(into: space) { numbers, isWhole in
+            received.append(
+                FrameDescriptors(
+                    numbers,
+                    refusal: isWhole ? nil : "this process can't open so many descriptors (RLIMIT_NOFILE)"))
+        }
+    }
+
+    /// Takes the descriptors that a frame names from those that have come.
+    private func take(_ count: UInt8) throws(FrameChannel.Ending) {
+        let came = received.isEmpty ? nil : received.removeFirst()
+        guard let came, came.refusal == nil, came.numbers.count == count else {
+            throw .badFrame(
+                came?.refusal ?? "a frame named \(count) descriptors, and \(came?.numbers.count ?? 0) came with it")
+        }
+        descriptors = came
+    }
+
     private func deliver() {
         var header = Header()
         do {
             while !isClosed, let frame = try assembler.next() {
                 try scanner.scanFromBroker(frame.header, into: &header)
+                if header.members.contains(.descriptors), takesDescriptors { try take(header.descriptors) }
                 onFrame(header, frame.body)
+                if descriptors != nil { descriptors = nil }
             }
+        } catch let ending as Ending {
+            finish(ending)
         } catch let error as FrameError {
             finish(.badFrame(error.message))
         } catch let error as HeaderError {
@@ -181,8 +229,28 @@ public protocol Transport: AnyObject {
     func watch(_ events: Socket.Event)
     /// Reads what has arrived, up to the size of `space`.
     func read(into space: UnsafeMutableRawBufferPointer) -> Socket.Transfer
+    /// Reads what has arrived, and the descriptors of one frame.
+    func read(
+        into space: UnsafeMutableRawBufferPointer, _ received: (_ numbers: [Int32], _ isWhole: Bool) -> Void
+    ) -> Socket.Transfer
     /// Writes several buffers in one call, as many bytes as are taken now.
     func write(_ parts: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Socket.Transfer
+    /// Writes several buffers in one call, and hands descriptors over with the first byte.
+    func write(
+        _ parts: UnsafeBufferPointer<UnsafeRawBufferPointer>, with descriptors: FrameDescriptors
+    ) -> Socket.Transfer
     /// Closes the transport. A second call does nothing.
     func close()
+}
+
+extension Transport {
+    /// A transport without a socket brings none.
+    public func read(
+        into space: UnsafeMutableRawBufferPointer, _ received: (_ numbers: [Int32], _ isWhole: Bool) -> Void
+    ) -> Socket.Transfer { read(into: space) }
+
+    /// A transport without a socket can't carry descriptors, and the receiver of the frame says so.
+    public func write(
+        _ parts: UnsafeBufferPointer<UnsafeRawBufferPointer>, with descriptors: FrameDescriptors
+    ) -> Socket.Transfer { write(parts) }
 }

@@ -64,6 +64,9 @@ public final class Listener: WatchedDescriptor {
         self.loop = loop
         self.onConnection = onConnection
         try super.init(loop, descriptor, "poll \(path)")
+        // Descriptors that nobody takes are closed by the kernel while this process reads, which may
+        // block: so they are refused where they are sent.
+        strata_take_descriptors(descriptor, 0)
         _ = takeSpare()
         watch(for: UV_READABLE)
     }

@@ -100,8 +100,29 @@ public final class Socket: WatchedDescriptor {
 
     /// Reads what has arrived, up to the size of `space`.
     public func read(into space: UnsafeMutableRawBufferPointer) -> Transfer {
+        Self.read { strata_receive(descriptor, space.baseAddress, space.count) }
+    }
+
+    /// Reads what has arrived, up to the size of `space`, and the descriptors of one frame.
+    /// - Parameter received: gets the descriptors, if any came. They aren't whole if this process could
+    ///   open no more (RLIMIT_NOFILE), or more came than a frame may have; the kernel closed the others.
+    public func read(
+        into space: UnsafeMutableRawBufferPointer, _ received: (_ numbers: [Int32], _ isWhole: Bool) -> Void
+    ) -> Transfer {
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: FrameDescriptors.most) { numbers in
+            var (count, isCut) = (0, Int32(0))
+            let result = Self.read {
+                strata_receive_with(descriptor, space.baseAddress, space.count, numbers.baseAddress, &count, &isCut)
+            }
+            if count > 0 || isCut != 0 { received(Array(numbers[..<count]), isCut == 0) }
+            return result
+        }
+    }
+
+    @inline(__always)
+    private static func read(_ attempt: () -> Int) -> Transfer {
         while true {
-            let count = strata_receive(descriptor, space.baseAddress, space.count)
+            let count = attempt()
             if count > 0 { return .moved(count) }
             if count == 0 { return .ended }
             let code = errno
@@ -118,13 +139,34 @@ public final class Socket: WatchedDescriptor {
     /// Writes several buffers in one call.
     public func write(_ parts: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Transfer {
         if parts.count == 1 { return write(parts[0]) }
-        return withUnsafeTemporaryAllocation(of: iovec.self, capacity: parts.count) { vectors in
+        return withVectors(parts) { vectors in
+            Self.result { strata_sendv(descriptor, vectors.baseAddress, parts.count) }
+        }
+    }
+
+    /// Writes several buffers in one call, and hands descriptors over with the first byte.
+    public func write(
+        _ parts: UnsafeBufferPointer<UnsafeRawBufferPointer>, with descriptors: FrameDescriptors
+    ) -> Transfer {
+        let numbers = descriptors.numbers
+        return withVectors(parts) { vectors in
+            Self.result {
+                strata_sendv_with(descriptor, vectors.baseAddress, parts.count, numbers, numbers.count)
+            }
+        }
+    }
+
+    @inline(__always)
+    private func withVectors(
+        _ parts: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ use: (UnsafeMutableBufferPointer<iovec>) -> Transfer
+    ) -> Transfer {
+        withUnsafeTemporaryAllocation(of: iovec.self, capacity: parts.count) { vectors in
             for index in parts.indices {
                 vectors[index] = iovec(
                     iov_base: UnsafeMutableRawPointer(mutating: parts[index].baseAddress),
                     iov_len: parts[index].count)
             }
-            return Self.result { strata_sendv(descriptor, vectors.baseAddress, parts.count) }
+            return use(vectors)
         }
     }
 
@@ -138,6 +180,10 @@ public final class Socket: WatchedDescriptor {
             return code == EAGAIN ? .wouldBlock : .failed(code)
         }
     }
+
+    /// Lets the other side send descriptors from now on. A socket that a `Listener` has accepted takes
+    /// none before (SO_PASSRIGHTS, since Linux 6.16): `sendmsg` fails with EPERM.
+    public func takeDescriptors() { strata_take_descriptors(descriptor, 1) }
 
     /// Returns the kernel's record of the process that connected.
     public func credentials() throws(SystemError) -> PeerCredentials {

@@ -13,9 +13,11 @@ public enum BrokerFeature {
     public static let retain = "retain"
     /// Requests may have a `key`, and observations `share`, for rows with replicas.
     public static let replicas = "replicas"
+    /// Hello may say that the peer takes descriptors.
+    public static let descriptors = "descriptors"
     /// Operators' requests may have `node`; only in an app with nodes.
     public static let node = "node"
 
     /// What this build can do in each app.
-    public static let all = [restURLs, contracts, settings, patterns, retain, replicas]
+    public static let all = [restURLs, contracts, settings, patterns, retain, replicas, descriptors]
 }

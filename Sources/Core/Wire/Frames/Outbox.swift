@@ -70,6 +70,9 @@ public struct Outbox: ~Copyable {
     /// The number of entries that are removed or have a payload, plus one for a gap. If 0, all
     /// waiting bytes are in one buffer.
     var irregular = 0
+    /// The descriptors that go with the buffers of the last `gather`; nil for nearly all of them.
+    /// Unretained, because the frame has them until it is written.
+    public private(set) var descriptors: Unmanaged<FrameDescriptors>?
     /// The stream whose bytes are counted; nil for nearly all outboxes.
     private var stream: OutboxStream?
 
@@ -238,7 +241,8 @@ public struct Outbox: ~Copyable {
         if entry.isBeyond { counts.pendingBeyond -= entry.count }
     }
 
-    /// Fills in the buffers to write next, at most `parts.count`, without removed frames.
+    /// Fills in the buffers to write next, at most `parts.count`, without removed frames. A frame with
+    /// descriptors comes first among the buffers: the kernel hands them over with the first byte.
     /// - Returns: the number of buffers; 0 if everything is written.
     public mutating func gather(_ parts: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>) -> Int {
         guard storage != nil else { return 0 }
@@ -248,6 +252,7 @@ public struct Outbox: ~Copyable {
             return 0
         }
         let state = storage!.pointee
+        descriptors = nil
         if irregular == 0 {
             parts[0] = UnsafeRawBufferPointer(
                 start: state.bytes + state.head, count: state.tail - state.head)
@@ -264,6 +269,10 @@ public struct Outbox: ~Copyable {
             let entry = state.entries[index]
             let inlineLeft = entry.inlineCount - min(skip, entry.inlineCount)
             if !entry.isRemoved {
+                if skip == 0, let own = entry.payload?._withUnsafeGuaranteedRef({ $0.descriptors }) {
+                    if used > 0 { break }
+                    descriptors = .passUnretained(own)
+                }
                 if inlineLeft > 0 {
                     parts[used] = UnsafeRawBufferPointer(start: state.bytes + offset, count: inlineLeft)
                     used += 1

@@ -12,6 +12,8 @@ public final class Payload {
     private let reclaimer: Reclaimer?
     /// The file that holds the bytes, if another program left them in one.
     private var file: MappedFile?
+    /// The descriptors that go with the frame.
+    public var descriptors: FrameDescriptors?
     /// Its index in a `PayloadList`.
     var place: Int?
 

@@ -12,6 +12,8 @@ public struct Header: ~Copyable {
     public var kind = Kind.unknown
     public var flags = Flags()
     public var ran = BusError.Ran.no
+    /// The number of descriptors that came with the frame: 1 to 16, or 0 for none.
+    public var descriptors: UInt8 = 0
     /// Whether only members of a plain header are set (see `HeaderScanner.scanPlain`), so that
     /// `clearPlain` is enough to reset this header.
     var isPlain = true
@@ -104,6 +106,7 @@ public struct Header: ~Copyable {
         @inlinable public static var retain: Members { Members(rawValue: 1 << 24) }
         @inlinable public static var retained: Members { Members(rawValue: 1 << 25) }
         @inlinable public static var key: Members { Members(rawValue: 1 << 26) }
+        @inlinable public static var descriptors: Members { Members(rawValue: 1 << 27) }
     }
 
     /// The members of type boolean that are true.

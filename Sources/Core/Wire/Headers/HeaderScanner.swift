@@ -87,12 +87,7 @@ public final class HeaderScanner {
     ) throws(JSONError) -> Bool {
         // The scratch and the frame both have readable bytes after a key, so `pack` may load a
         // whole word.
-        guard key.count <= 8 else {
-            guard key.equals("subscription") else { return false }
-            try once(.subscription, &header, key, quoted, cursor)
-            header.subscription = try integer(&cursor, "subscription")
-            return true
-        }
+        guard key.count <= 8 else { return try longMember(key, quoted, &cursor, &header) }
         switch PackedKey.pack(key) {
         case PackedKey.kind:
             try once(.kind, &header, key, quoted, cursor)
@@ -212,6 +207,26 @@ public final class HeaderScanner {
             try notBoth(.root, .node, &header, cursor)
             header.rootOrNode = try string(&cursor, "node")
         default:
+            return false
+        }
+        return true
+    }
+
+    /// Reads the value of a known member whose key has more bytes than a word.
+    private func longMember(
+        _ key: Header.Text, _ quoted: Header.Text, _ cursor: inout JSONCursor, _ header: inout Header
+    ) throws(JSONError) -> Bool {
+        if key.equals("subscription") {
+            try once(.subscription, &header, key, quoted, cursor)
+            header.subscription = try integer(&cursor, "subscription")
+        } else if key.equals("descriptors") {
+            try once(.descriptors, &header, key, quoted, cursor)
+            let value = try integer(&cursor, "descriptors")
+            guard (1...Int64(FrameDescriptors.most)).contains(value) else {
+                throw cursor.error("\"descriptors\" is \(value), and 1 to \(FrameDescriptors.most) are allowed")
+            }
+            header.descriptors = UInt8(value)
+        } else {
             return false
         }
         return true

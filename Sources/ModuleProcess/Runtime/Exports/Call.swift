@@ -15,6 +15,8 @@ public struct Call: Sendable {
     public let meta: [UInt8]
     /// The bytes of the parameters: JSON; empty for null.
     public let body: [UInt8]
+    /// The descriptors that came with the call, if its action takes some.
+    public let descriptors: [Descriptor]
     /// The time when the call expires, in milliseconds on the clock of `Bus.now`; nil if it never
     /// does.
     public let deadline: UInt64?
@@ -46,6 +48,7 @@ public struct Call: Sendable {
         url = header.members.contains(.url) ? header.url.text : nil
         meta = header.members.contains(.meta) ? Array(header.meta) : []
         self.body = Array(body)
+        descriptors = header.members.contains(.descriptors) ? call.takeDescriptors() : []
         deadline = call.deadline
     }
 }
@@ -71,6 +74,8 @@ public struct Delivery: Sendable {
     public let meta: [UInt8]
     /// The bytes of the content: JSON; empty for null.
     public let body: [UInt8]
+    /// The descriptors that came with a report.
+    public let descriptors: [Descriptor]
 
     /// The content as JSON.
     public var content: JSON {
@@ -83,7 +88,7 @@ public struct Delivery: Sendable {
         try body.withUnsafeBytes { try Coding.params(type, $0) }
     }
 
-    init(_ header: borrowing Header, _ body: UnsafeRawBufferPointer) {
+    init(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, _ descriptors: [Descriptor] = []) {
         name = header.name.text
         object = header.members.contains(.object) ? header.object.text : nil
         from = header.from.text
@@ -93,6 +98,7 @@ public struct Delivery: Sendable {
         isReport = header.members.contains(.id)
         meta = Array(header.meta)
         self.body = Array(body)
+        self.descriptors = descriptors
     }
 }
 

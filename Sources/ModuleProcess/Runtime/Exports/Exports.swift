@@ -15,6 +15,8 @@ public struct Exports {
         var member: (any InterfaceMember.Type)?
         /// Whether it answers in parts.
         var isStream = false
+        /// The most descriptors that it takes and gives; nil for none.
+        var descriptors: DescriptorCounts?
         var start: Start
     }
 
@@ -24,9 +26,9 @@ public struct Exports {
         var type: (any Interface.Type)?
         /// Whether each user creates instances of its own.
         var hasInstances = false
-        /// The names of the interface's actions, whether calls are authorized, and whether they answer
-        /// in parts; empty if it takes any action.
-        var actions: [(name: String, auth: Bool, isStream: Bool)] = []
+        /// The names of the interface's actions, whether calls are authorized, whether they answer in
+        /// parts, and their descriptors; empty if it takes any action.
+        var actions: [(name: String, auth: Bool, isStream: Bool, descriptors: DescriptorCounts?)] = []
     }
 
     /// A notification by name, and its contract if it has one.
@@ -75,6 +77,8 @@ public struct Exports {
     private(set) var required: [(name: String, type: (any Interface.Type)?)] = []
     /// The topics that streams come from.
     private(set) var topics: [any EndableTopic] = []
+    /// Whether the module says that it takes descriptors.
+    var takesDescriptors = false
     /// The settings that the module declares, and what takes changed ones; nil if it declares none.
     var declaredSettings: SettingsExport?
 
@@ -84,13 +88,15 @@ public struct Exports {
     /// - Parameter member: The action's contract; nil if it has none.
     mutating func add(
         _ name: ActionName, of member: (any InterfaceMember.Type)? = nil, auth: Bool, isStream: Bool = false,
-        start: @escaping Start
+        descriptors: DescriptorCounts? = nil, start: @escaping Start
     ) {
         let interface = Name.withoutRouterSuffix(name.interface)
         precondition(
             instances[interface] == nil,
             "\(name) is exported beside the instances of \(interface): list it with their actions")
-        let export = ActionExport(auth: auth, member: member, isStream: isStream, start: start)
+        if descriptors != nil { takesDescriptors = true }
+        let export = ActionExport(
+            auth: auth, member: member, isStream: isStream, descriptors: descriptors, start: start)
         add("\(interface)/\(name.action)", interface, name.owner, name.action, export)
     }
 
@@ -115,7 +121,9 @@ public struct Exports {
             "\(key) is not an action's name: write Interface/action, with letters, digits, dots, - and _")
         actions[key] = export
         let index = provide(interface, type)
-        if !action.isEmpty { interfaces[index].actions.append((action, export.auth, export.isStream)) }
+        if !action.isEmpty {
+            interfaces[index].actions.append((action, export.auth, export.isStream, export.descriptors))
+        }
     }
 
     private mutating func provide(_ interface: String, _ type: (any Interface.Type)?) -> Int {
@@ -235,6 +243,12 @@ extension Exports {
                 "bus/register takes interfaces, actions and URLs only: observe with `bus.observe`, and say the rest in "
                     + "`Module.register`")
         }
+        guard takesDescriptors || !later.takesDescriptors else {
+            return BusError(
+                .badParams,
+                "an action with descriptors needs a hello that says so: say `exports.usesDescriptors()` in "
+                    + "`Module.register`")
+        }
         for interface in later.interfaces {
             let known = interfaces.first { $0.name == interface.name }
             guard known == nil || !(interface.hasInstances || known?.hasInstances == true) else {
@@ -248,10 +262,17 @@ extension Exports {
     }
 
     /// Returns why a broker can't take these exports: one without `rest-urls` would take each star of
-    /// a URL as literal, so nothing would match.
+    /// a URL as literal, so nothing would match, and one without `descriptors` would lose them.
     /// - Parameter hello: The broker's answer to hello.
     func refusal(byBrokerThatSaid hello: JSON) -> BusError? {
-        guard hello["features"]?.array?.contains(.string(BrokerFeature.restURLs)) != true,
+        func lacks(_ feature: String) -> Bool { hello["features"]?.array?.contains(.string(feature)) != true }
+        if takesDescriptors, lacks(BrokerFeature.descriptors) {
+            return BusError(
+                .badVersion,
+                "this module uses descriptors, which need a broker with the feature \(BrokerFeature.descriptors), and "
+                    + "this older one lacks it: replace the broker")
+        }
+        guard lacks(BrokerFeature.restURLs),
             let url = urls.first(where: { $0.host == URLTable<Void>.anyHost || $0.path.contains("/*") })
         else { return nil }
         return BusError(

@@ -7,6 +7,7 @@ extension ModuleRuntime {
         session.onNotice = { [unowned self, unowned session] header, body in
             self.received(notice: header, body, on: session)
         }
+        if offers.exports.takesDescriptors { session.takesDescriptors() }
         let resumed = lifeCycle.hasStarted
         // The observations in hello's order, which the parts keep.
         var declared = observations.all[...]

@@ -81,7 +81,8 @@ extension ModuleRuntime {
         telemetry?.begin(
             notice: call, Subject(hasID ? .report : .broadcast, observing.name), missed: header.missed,
             from: header.from.text)
-        let delivery = Delivery(header, body)
+        let delivery = Delivery(
+            header, body, header.members.contains(.descriptors) ? session.takeDescriptors() : [])
         let fits = notices.add(bytes: body.count, limit: session.limits.queue) { finish in
             call.onClose = finish
             call.run { call in

@@ -170,6 +170,7 @@ enum HelloBody {
         if let settings { add("settings", .array(settings)) }
         if resumed { add("resumed", true) }
         add("retiring", true)
+        if exports.takesDescriptors { add("descriptors", true) }
         return .object(members)
     }
 }
@@ -181,7 +182,8 @@ extension Exports.InterfaceExport {
         if !actions.isEmpty {
             let actions = actions.map { action in
                 let facts = [("auth", action.auth), ("stream", action.isStream)].filter(\.1)
-                return JSON.Member(action.name, .object(facts.map { JSON.Member($0.0, true) }))
+                let descriptors = action.descriptors.map { [JSON.Member("descriptors", $0.json)] } ?? []
+                return JSON.Member(action.name, .object(facts.map { JSON.Member($0.0, true) } + descriptors))
             }
             members.append(JSON.Member("actions", .object(actions)))
         }

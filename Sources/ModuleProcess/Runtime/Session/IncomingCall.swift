@@ -125,6 +125,17 @@ final class IncomingCall: CallScope {
         end(nil)
     }
 
+    /// Replies with copies of these descriptors.
+    func reply(_ body: [UInt8], with descriptors: [Descriptor]) throws(BusError) {
+        guard isOpen else { return }
+        let copies = try FrameDescriptors.copies(of: descriptors, for: "the answer of \(name)")
+        body.withUnsafeBytes { session?.answer(self, $0, copies) }
+        end(nil)
+    }
+
+    /// Takes the descriptors that came with the call, while it is read.
+    func takeDescriptors() -> [Descriptor] { session?.takeDescriptors() ?? [] }
+
     func reply(_ body: [UInt8]) { Body.bytes(body).withUnsafeBytes { reply($0) } }
 
     /// The bytes that a reply may have.

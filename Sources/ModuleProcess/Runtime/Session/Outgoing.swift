@@ -19,6 +19,8 @@ struct Outgoing: Sendable {
     var retains = false
     /// The trace as JSON; nil for the trace of the handler that makes the request.
     var trace: [UInt8]?
+    /// The descriptors that go with the frame.
+    var descriptors: [Descriptor] = []
     /// The instance that the request goes to, which must not have ended.
     var lease: InstanceLease?
 

@@ -44,6 +44,12 @@ final class Session {
         channel.setLimits(limits.ofFrames)
     }
 
+    /// Takes descriptors with frames from now on.
+    func takesDescriptors() { channel.takesDescriptors = true }
+
+    /// Takes the descriptors of the frame that is being read.
+    func takeDescriptors() -> [Descriptor] { channel.takeDescriptors()?.taken() ?? [] }
+
     /// Ends the connection from this side.
     func close() {
         guard isOpen else { return }
@@ -77,7 +83,7 @@ final class Session {
         _ receiver: OpenRequest.Receiver
     ) throws(BusError) {
         try checkRequest(outgoing, body, scope)
-        let position = write(outgoing, id: id, body, scope)
+        let position = try write(outgoing, id: id, body, scope)
         requests.add(OpenRequest(receiver: receiver, position: position, what: outgoing.what), id)
     }
 
@@ -96,7 +102,7 @@ final class Session {
     /// Sends a frame that gets no answer.
     func send(_ outgoing: borrowing Outgoing, _ body: UnsafeRawBufferPointer, scope: CallScope?) throws(BusError) {
         try check(outgoing, body, scope)
-        _ = write(outgoing, id: nil, body, scope)
+        _ = try write(outgoing, id: nil, body, scope)
     }
 
     /// Cancels a request. Its answer still arrives.
@@ -122,11 +128,14 @@ final class Session {
 
     private func write(
         _ outgoing: borrowing Outgoing, id: UInt64?, _ body: UnsafeRawBufferPointer, _ scope: CallScope?
-    ) -> UInt64 {
+    ) throws(BusError) -> UInt64 {
         let trace = outgoing.trace ?? scope?.trace ?? []
         let parent = scope?.parent
         let outgoing = copy outgoing
-        channel.send(outgoing.kind, room: outgoing.room(trace: trace), body: body) { writer in
+        let descriptors = try FrameDescriptors.copies(of: outgoing.descriptors, for: outgoing.what)
+        channel.send(
+            outgoing.kind, room: outgoing.room(trace: trace), body: body, descriptors: descriptors
+        ) { writer in
             outgoing.write(&writer, id: id, parent: parent, trace: trace)
         }
         return channel.queued
@@ -181,7 +190,7 @@ final class Session {
     /// The bytes that the body of an answer may have.
     var longestReply: Int { Int(limits.frame) - 1024 }
 
-    func answer(_ call: IncomingCall, _ body: UnsafeRawBufferPointer) {
+    func answer(_ call: IncomingCall, _ body: UnsafeRawBufferPointer, _ descriptors: FrameDescriptors? = nil) {
         guard isOpen, let id = call.id else { return }
         guard body.count <= longestReply else {
             answer(
@@ -192,7 +201,7 @@ final class Session {
                         + "answer with less, or in a stream", ran: .yes))
             return
         }
-        channel.send(.reply, room: 0, body: body) { $0.integer("id", id) }
+        channel.send(.reply, room: 0, body: body, descriptors: descriptors) { $0.integer("id", id) }
     }
 
     /// Sends a partial reply.

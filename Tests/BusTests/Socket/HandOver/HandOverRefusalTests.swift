@@ -109,7 +109,7 @@ struct HandOverRefusalTests {
         try link(real)(program)
         try TestBus.run(.sixModules(), executable: program) { bus in
             let tool = try bus.operator()
-            let descriptors = try Self.descriptors(of: bus)
+            let descriptors = try bus.openDescriptors()
             for one in cases {
                 unlink(program)
                 rmdir(program)
@@ -121,23 +121,14 @@ struct HandOverRefusalTests {
             }
             #expect(access("\(folder.path)/ran", F_OK) != 0, "no text is given to a shell")
             try tool.settle()
-            #expect(try Self.descriptors(of: bus) == descriptors, "no descriptor is left of a trial")
+            #expect(try bus.openDescriptors() == descriptors, "no descriptor is left of a trial")
             unlink(program)
             try link(real)(program)
             try tool.asked("bus/handOver")
             // The broker answers before it closes its state's file.
             try tool.settle()
-            #expect(try Self.descriptors(of: bus) == descriptors)
+            #expect(try bus.openDescriptors() == descriptors)
         }
-    }
-
-    private static func descriptors(of bus: TestBus) throws -> Int {
-        let pid = try #require(bus.brokerPID)
-        let stream = try #require(opendir("/proc/\(pid)/fd"))
-        defer { closedir(stream) }
-        var count = 0
-        while readdir(stream) != nil { count += 1 }
-        return count
     }
 
     /// All requests during a trial get that trial's answer.

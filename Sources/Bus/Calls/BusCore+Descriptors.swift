@@ -1,0 +1,203 @@
+import StrataCore
+
+/// Descriptors that go with calls, replies and reports: open files, pipes, sockets, memory. They go
+/// only to peers that said so in hello, and with a call or a reply only as many as the action's
+/// module has declared.
+extension BusCore {
+    /// The most descriptors that may be in the broker: those that its limit (RLIMIT_NOFILE) leaves
+    /// beside the connections.
+    var mostDescriptors: Int { min(4_096, connections.limit.rest(table.limits.connections)) }
+
+    /// Lets a peer send and get descriptors if its hello said so.
+    func admitDescriptors(_ hello: Hello, of peer: Peer) {
+        guard hello.descriptors else { return }
+        peer.descriptors = PeerDescriptors(of: peer.number, in: descriptors)
+        host.takeDescriptors(of: peer)
+    }
+
+    /// Takes the descriptors of the current frame from those that its sender's bytes brought.
+    /// - Returns: false if the peer was ended, because its frame and the descriptors don't match.
+    @inline(never)
+    func takeDescriptors(_ header: borrowing Header, of peer: Peer) -> Bool {
+        let problem: String
+        switch header.kind {
+        case .call, .reply, .report:
+            if let own = peer.descriptors, peer.isOpen {
+                if let came = own.takeFirst() {
+                    if came.refusal != nil || came.numbers.count == header.descriptors {
+                        turn.take(came)
+                        return true
+                    }
+                    problem = "\(came.numbers.count) came with it: send all of a frame's with its first byte"
+                } else {
+                    problem = "none came with its bytes: send them with its first byte"
+                }
+            } else {
+                problem = "its hello didn't say \"descriptors\": true"
+            }
+        default: problem = "only calls, replies and reports have some"
+        }
+        statistics.badFrames += 1
+        end(
+            peer, .badHeader,
+            "a \(header.kind.name) of \(peer.displayName) said \"descriptors\": \(header.descriptors), and \(problem)")
+        return false
+    }
+
+    /// Ends a peer whose bytes brought descriptors that no frame names.
+    /// - Parameter most: the number of frames whose descriptors may have come before the frames' end.
+    @inline(never)
+    func refuseLooseDescriptors(of peer: Peer, most: Int) {
+        guard peer.isOpen, let own = peer.descriptors, own.received.count > most else { return }
+        statistics.badFrames += 1
+        end(
+            peer, .badFrame,
+            "descriptors of \(peer.displayName) came without a frame that names them: send them with the first byte "
+                + "of a frame that says \"descriptors\"")
+    }
+
+    /// Checks that a request's descriptors can be taken on and stay on this node.
+    func checkDescriptors(toOwner owner: ModuleRecord?, from peer: Peer) throws(BusError) {
+        guard let descriptors = turn.descriptors?.takeUnretainedValue() else { return }
+        if let refusal = descriptors.refusal { throw BusError(.overloaded, refusal) }
+        if let owner, isElsewhere(owner) { throw Self.staysHere(owner.name) }
+    }
+
+    /// The refusal of descriptors that would leave this node, or go to the bus itself.
+    static func staysHere(_ target: String) -> BusError {
+        BusError(.badParams, "descriptors go to modules of this node, and \(target) isn't one: send them without")
+    }
+
+    /// Checks that an action takes so many descriptors. It can be told only once its module is ready.
+    func checkDescriptors(
+        _ descriptors: FrameDescriptors?, for interface: InterfaceRecord, _ action: UnsafeRawBufferPointer
+    ) throws(BusError) {
+        guard let descriptors, interface.isLive else { return }
+        let most = Int(interface.action(action)?.descriptors.params ?? 0)
+        try require(
+            descriptors.numbers.count <= most, .badParams,
+            "\(interface.name)/\(action.text) takes \(most == 0 ? "no" : "up to \(most)") descriptors, and "
+                + "\(descriptors.numbers.count) came: its module declares in hello how many it takes")
+    }
+
+    /// Returns a payload for a frame with descriptors. Its body is copied, because a payload that
+    /// waits for a busy peer keeps the descriptors as long.
+    func payload(_ body: UnsafeRawBufferPointer, with descriptors: FrameDescriptors) -> Payload {
+        let payload = Payload(copying: body, reclaimer)
+        payload.descriptors = descriptors
+        return payload
+    }
+
+    /// Forwards a final reply that has descriptors.
+    func forwardDescriptors(
+        _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
+        to caller: Peer
+    ) {
+        guard let descriptors = turn.descriptors?.takeUnretainedValue() else { return }
+        let count = descriptors.numbers.count
+        if let refusal = descriptors.refusal { return fail(call, .overloaded, refusal, ran: .yes) }
+        guard count <= Int(call.pointee.mostDescriptors) else {
+            return fail(
+                call, .failed,
+                "\(peer.displayName) answered with \(count) descriptors, and its hello declares "
+                    + "\(call.pointee.mostDescriptors) in replies of this action", ran: .yes)
+        }
+        guard caller.descriptors != nil else {
+            return fail(
+                call, .failed,
+                "the answer has \(count) descriptors, and \(caller.displayName) takes none: say "
+                    + "\"descriptors\": true in hello", ran: .yes)
+        }
+        let room = header.trace.count + header.meta.count
+        let size = body.count + room + HeaderWriter.overhead / 4
+        guard fits(size, caller) else {
+            return fail(
+                call, .overloaded,
+                "the answer did not fit into the queue to \(caller.displayName): \(whatIsFull(size, caller))",
+                ran: .yes)
+        }
+        if monitors.isOn { monitorReply(call, body, more: false, from: peer, to: caller) }
+        queue(.reply, to: caller, room: room, payload: payload(body, with: descriptors), isAnswer: true) { writer in
+            writer.integer("id", call.pointee.callerID)
+            writer.integer("descriptors", UInt64(count))
+            writer.passOn(header.trace, header.meta)
+        }
+        release(call, "its parent was answered")
+    }
+}
+
+/// The descriptors of a peer that takes some, as long as they are in the broker.
+final class PeerDescriptors {
+    /// The most of one sender.
+    static let most = 64
+
+    private let count: DescriptorCount
+    private let all: DescriptorCount
+    /// Those of each frame, in order, whose frames aren't handled yet.
+    private(set) var received: [FrameDescriptors] = []
+
+    init(of peer: UInt64, in all: DescriptorCount) {
+        count = DescriptorCount(of: peer, in: all)
+        self.all = all
+    }
+
+    /// Takes what came with some bytes. What goes beyond a bound is closed, and its frame refused.
+    /// - Parameter mostOfAll: the most of all senders together.
+    func receive(_ numbers: [Int32], isWhole: Bool, mostOfAll: Int) {
+        guard let refusal = refusal(of: numbers, isWhole, mostOfAll) else { return received.append(take(numbers)) }
+        count.close(numbers)
+        received.append(FrameDescriptors([], refusal: refusal))
+    }
+
+    func add(_ descriptors: FrameDescriptors) { received.append(descriptors) }
+
+    /// Takes descriptors over that are in the broker already.
+    func take(_ numbers: [Int32]) -> FrameDescriptors { FrameDescriptors(numbers, count) }
+
+    func takeFirst() -> FrameDescriptors? { received.isEmpty ? nil : received.removeFirst() }
+
+    func putBack(_ descriptors: FrameDescriptors) { received.insert(descriptors, at: 0) }
+
+    private func refusal(of numbers: [Int32], _ isWhole: Bool, _ mostOfAll: Int) -> String? {
+        guard isWhole else {
+            return numbers.count == FrameDescriptors.most
+                ? "more than \(FrameDescriptors.most) descriptors came, the most that a frame may have"
+                : "the broker can't open so many descriptors (RLIMIT_NOFILE): try later"
+        }
+        if count.count + numbers.count > Self.most {
+            return
+                "\(count.count) descriptors of this sender are in the broker, and \(Self.most) may be: wait for answers"
+        }
+        if all.count + numbers.count > mostOfAll {
+            return "\(all.count) descriptors are in the broker, and \(mostOfAll) may be: try later"
+        }
+        return nil
+    }
+}
+
+/// Descriptors in a broker's state: the next program has them under the same numbers.
+struct DescriptorState: StatePart {
+    /// The index of the payload that they go with; -1 for those whose frame isn't handled yet.
+    var payload = -1
+    var numbers: [Int32] = []
+    /// The peer that sent them; 0 if it has ended.
+    var sender: UInt64 = 0
+    /// Why they can't go on; empty if they can.
+    var refusal = ""
+
+    init() {}
+
+    init(_ descriptors: FrameDescriptors, payload: Int = -1) {
+        self.payload = payload
+        numbers = descriptors.numbers
+        sender = descriptors.count?.sender ?? 0
+        refusal = descriptors.refusal ?? ""
+    }
+
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &payload)
+        try file(2, &numbers)
+        try file(3, &sender)
+        try file(4, &refusal)
+    }
+}

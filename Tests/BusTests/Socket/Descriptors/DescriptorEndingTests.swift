@@ -1,0 +1,135 @@
+import Glibc
+import StrataCore
+import StrataTesting
+import TestSupport
+import Testing
+
+/// The broker closes each descriptor exactly once, whatever ends first.
+@Suite(.timeLimit(.hang))
+struct DescriptorEndingTests {
+    private static let taking: JSON = [
+        "descriptors": true,
+        "interfaces": ["Files": ["actions": ["open": ["descriptors": ["params": 16, "reply": 16]]]]],
+        "observes": ["opened"],
+    ]
+
+    /// The broker as a program, whose descriptors can be counted.
+    private func run(_ test: (TestBus, _ owner: RawPeer, _ caller: RawPeer) throws -> Void) throws {
+        try TestBus.run(.sixModules(), executable: try BuiltExecutable.path("strata-broker")) { bus in
+            try test(bus, try bus.module("Ant", Self.taking), try bus.module("Bee", ["descriptors": true]))
+        }
+    }
+
+    /// What waits in a full queue is closed when the receiver ends, the sender ends or the request ends.
+    @Test(.promise("6.62"), arguments: ["receiver", "sender", "request"])
+    func whatWaitsInAQueueIsClosed(first: String) throws {
+        try run { bus, owner, caller in
+            let before = try bus.openDescriptors()
+            owner.isPaused = true
+            let filler = JSON.filler(400_000)
+            try caller.call("Files/open", filler)
+            try caller.call("Files/open", filler)
+            let token = try Token()
+            let id = try caller.call("Files/open", 1, with: [token])
+            try caller.settle()
+            #expect(try bus.openDescriptors() == before + 1)
+            switch first {
+            case "receiver":
+                owner.close()
+                try caller.expectError(to: id, "died")
+            case "sender": caller.close()
+            default:
+                try caller.cancel(id)
+                try caller.find(["kind": "error", "id": .integer(Int64(id)), "code": "cancelled"])
+            }
+            #expect(token.isClosed())
+        }
+    }
+
+    /// A crowd of requests with descriptors, most of which fail somehow, leaves none behind.
+    @Test(.promise("6.62")) func nothingIsLeftBehind() throws {
+        try run { bus, owner, caller in
+            let before = try bus.openDescriptors()
+            let token = try Token()
+            for round in 0..<50 {
+                let sent = [Token](repeating: token, count: round % 16 + 1)
+                let id = try caller.call("Files/open", .integer(Int64(round)), with: sent)
+                let call = try owner.expectCall("Files/open", .integer(Int64(round)))
+                #expect(call.descriptors.count == sent.count)
+                call.closeDescriptors()
+                switch round % 4 {
+                case 0: try owner.send(["kind": "reply", "id": call.number], 1, with: sent)
+                case 1: try owner.fail(call, "failed")
+                case 2:
+                    try caller.cancel(id)
+                    try owner.expect(["kind": "cancel", "id": call.number])
+                    // Too late.
+                    try owner.send(["kind": "reply", "id": call.number], 1, with: sent)
+                default:
+                    try owner.send(
+                        ["kind": "reply", "id": call.number], 1,
+                        with: sent + [Token](repeating: token, count: 16 - sent.count))
+                }
+                let answer = try caller.answer(to: id)
+                answer.closeDescriptors()
+            }
+            try owner.settle()
+            #expect(token.isClosed())
+            #expect(try bus.openDescriptors() == before)
+        }
+    }
+
+    // MARK: a replacement
+
+    @Test(.promise("10.62", "6.62")) func theyOutliveTheBrokersReplacement() throws {
+        try run { bus, owner, caller in
+            let tool = try bus.operator()
+            let before = try bus.openDescriptors()
+            owner.isPaused = true
+            let filler = JSON.filler(400_000)
+            for _ in 0..<2 { try caller.call("Files/open", filler) }
+            let (queued, begun) = (try Token(), try Token())
+            let id = try caller.call("Files/open", 1, with: [queued, queued])
+            // Of this one, only the beginning has come.
+            let header: JSON = ["kind": "call", "id": 900, "to": "Files/open", "descriptors": 1]
+            let bytes = FrameBytes.frame(header, body: 2)
+            try caller.send(bytes: Array(bytes[..<20]), with: [begun])
+            try tool.asked("bus/handOver")
+            try caller.send(bytes: Array(bytes[20...]))
+            owner.isPaused = false
+            for _ in 0..<2 { try owner.reply(to: try owner.expectCall("Files/open", filler)) }
+            let call = try owner.expectCall("Files/open", 1)
+            #expect(call.has([queued, queued]))
+            try owner.send(["kind": "reply", "id": call.number], with: [queued])
+            let reply = try caller.find(["kind": "reply", "id": .integer(Int64(id))])
+            #expect(reply.has([queued]))
+            #expect(try owner.expectCall("Files/open", 2).has([begun]))
+            #expect(queued.isClosed() && begun.isClosed())
+            try caller.settle()
+            #expect(try bus.openDescriptors() == before)
+        }
+    }
+
+    @Test(.promise("10.62")) func theyWaitForTheirModuleAcrossAReplacement() throws {
+        let table = AppTable.testing(.eager("Late", provides: ["Late"]), .manual("Bee", rank: 2))
+        try TestBus.run(table, executable: try BuiltExecutable.path("strata-broker")) { bus in
+            _ = try bus.launcher()
+            let caller = try bus.module("Bee", ["descriptors": true])
+            let token = try Token()
+            let id = try caller.call("Late/take", nil, with: [token])
+            try caller.settle()
+            try bus.operator().asked("bus/handOver")
+            let late = try bus.module(
+                "Late",
+                [
+                    "descriptors": true, "token": .string(try bus.vouch(for: "Late")),
+                    "interfaces": ["Late": ["actions": ["take": ["descriptors": ["params": 1, "reply": 1]]]]],
+                ])
+            let call = try late.expectCall("Late/take")
+            #expect(call.has([token]))
+            try late.send(["kind": "reply", "id": call.number], with: [token])
+            #expect(try caller.expectReply(to: id).has([token]))
+            #expect(token.isClosed())
+        }
+    }
+}
