@@ -6,11 +6,14 @@ import functools
 import math
 import socket
 import struct
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar, overload
 
 from .checks import checked_meta, checked_name, encode_params, keyed, milliseconds
 from .codec import decode_answer
 from .connection import Connection
+from .descriptor_transport import DescriptorTransport
+from .descriptors import Answer, Descriptor, DescriptorLike, close_all, duplicated_for_request, received_with
 from .errors import BusError, outcome
 from .following import Follow
 from .handlers import Context, serving
@@ -53,6 +56,7 @@ class Bus:
         trace: str | None = None,
         skip_auth: bool = False,
         key: str | None = None,
+        descriptors: Iterable[DescriptorLike] = (),
     ) -> ReplyT: ...
 
     @overload
@@ -67,6 +71,7 @@ class Bus:
         trace: str | None = None,
         skip_auth: bool = False,
         key: str | None = None,
+        descriptors: Iterable[DescriptorLike] = (),
     ) -> Any: ...
 
     async def call(
@@ -80,6 +85,7 @@ class Bus:
         trace: str | None = None,
         skip_auth: bool = False,
         key: str | None = None,
+        descriptors: Iterable[DescriptorLike] = (),
     ) -> Any:
         """Calls `Interface/action`, and returns the final reply's value.
 
@@ -94,16 +100,45 @@ class Bus:
             trace: a traceparent.
             skip_auth: whether the authorizer isn't asked, for which the row must be trusted.
             key: with replicas of the callee, calls with the same key go to the same one; 1 to 64 bytes.
+            descriptors: go with the call. They are duplicated when it begins, and stay the caller's.
+                Those that come with the reply are closed; `call_with_descriptors` returns them.
         """
-        header: dict[str, Any] = {"kind": "call", "id": 0, "to": to} | keyed(key)
-        if skip_auth:
-            header["auth"] = "skip"
-        value = await self._ask(header, params, deadline, meta, trace)
+        header = _call_header(to, skip_auth, key)
+        value = await self._ask(header, params, deadline, meta, trace, self._own(descriptors))
         if reply is None:
             return value
         from .typed import decoded_reply
 
         return decoded_reply(to, reply, value)
+
+    async def call_with_descriptors(
+        self,
+        to: str,
+        params: Any = None,
+        *,
+        reply: Any = None,
+        deadline: float | None = None,
+        meta: dict[str, Any] | None = None,
+        trace: str | None = None,
+        skip_auth: bool = False,
+        key: str | None = None,
+        descriptors: Iterable[DescriptorLike] = (),
+    ) -> Answer:
+        """Calls an action like `call`, and returns the descriptors that came with the reply, too.
+
+            value, [log] = await module.call_with_descriptors("Files/open", {"name": "log"})
+            with open(log.detach()) as file: ...
+
+        The bus must know that they are taken: see the option `descriptors` of `Module` and `Operator`.
+        """
+        header = _call_header(to, skip_auth, key)
+        value = await self._ask(header, params, deadline, meta, trace, self._own(descriptors), True)
+        if reply is None:
+            assert isinstance(value, Answer)
+            return value
+        from .typed import decoded_reply
+
+        return Answer(decoded_reply(to, reply, value.value), value.descriptors)
 
     async def open(
         self,
@@ -285,17 +320,20 @@ class Bus:
         meta: dict[str, Any] | None = None,
         trace: str | None = None,
         key: str | None = None,
+        descriptors: Iterable[DescriptorLike] = (),
     ) -> int:
         """Notifies one module of the same or an earlier level, and waits for its observers.
 
-        With a `key`, reports to a row with replicas go to the same one of them.
+        With a `key`, reports to a row with replicas go to the same one of them. Each observer gets
+        the `descriptors`, which are duplicated when the report begins, and stay the caller's.
         Returns the number of observers. Raises the error of the first one that failed.
         """
         header: dict[str, Any] = {"kind": "report", "id": 0, "to": to, "name": checked_name(name)} | keyed(key)
         if object is not None:
             header["object"] = object
         content = self._content("reports", name, params)
-        return int((await self._ask(header, content, deadline, meta, trace))["observers"])
+        answer = await self._ask(header, content, deadline, meta, trace, self._own(descriptors))
+        return int(answer["observers"])
 
     async def emit(
         self, event: str, params: Any = None, *, policy: str = "notify", deadline: float = 5.0, trace: str | None = None
@@ -323,17 +361,27 @@ class Bus:
         deadline: float | None,
         meta: dict[str, Any] | None,
         trace: str | None,
+        descriptors: Sequence[Descriptor] = (),
+        with_descriptors: bool = False,
     ) -> Any:
-        """Sends a request, and returns its answer's value."""
+        """Sends a request, and returns its answer's value, or an `Answer` with its descriptors."""
         with self._measure(header, trace) as measurement:
-            connection, number, answer = await self._send(header, params, deadline, meta, measurement.trace, None)
+            connection, number, answer = await self._send(
+                header, params, deadline, meta, measurement.trace, None, descriptors
+            )
             assert isinstance(answer, asyncio.Future)
             try:
                 body = await answer
             except asyncio.CancelledError:
                 connection.cancel(number)
                 raise
-        return decode_answer(body)
+        value = decode_answer(body)
+        return Answer(value, received_with(body)) if with_descriptors else value
+
+    @staticmethod
+    def _own(descriptors: Iterable[DescriptorLike]) -> Sequence[Descriptor]:
+        """Returns duplicates of what a request is to send."""
+        return duplicated_for_request(descriptors) if descriptors else ()
 
     async def _begin(
         self,
@@ -369,24 +417,35 @@ class Bus:
         meta: dict[str, Any] | None,
         trace: str | None,
         parts: Parts | None,
+        descriptors: Sequence[Descriptor] = (),
     ) -> tuple[Connection, int, asyncio.Future[bytes] | Parts]:
-        """Sends a request, after waiting for a connection if need be."""
-        body = encode_params(params)
-        connection = self._connection
-        if connection is None or connection.paused:
-            if header["kind"] == "report":
-                self._present()
-            began = asyncio.get_running_loop().time()
-            deadline = DEADLINE if deadline is None else deadline
-            connection = await self._ready(deadline)
-            deadline = max(0.001, deadline - (asyncio.get_running_loop().time() - began))
-        if deadline is not None:
-            header["deadline"] = milliseconds(deadline)
-            if deadline == math.inf:
-                header.setdefault("credit", CREDIT)
-        self._add_scope(header, meta, trace, connection)
-        number, answer = connection.request(header, body, parts)
-        return connection, number, answer
+        """Sends a request, after waiting for a connection if need be. Closes its descriptors if it isn't sent."""
+        try:
+            body = encode_params(params)
+            connection = self._connection
+            if connection is None or connection.paused:
+                if header["kind"] == "report":
+                    self._present()
+                began = asyncio.get_running_loop().time()
+                deadline = DEADLINE if deadline is None else deadline
+                connection = await self._ready(deadline)
+                deadline = max(0.001, deadline - (asyncio.get_running_loop().time() - began))
+            if deadline is not None:
+                header["deadline"] = milliseconds(deadline)
+                if deadline == math.inf:
+                    header.setdefault("credit", CREDIT)
+            self._add_scope(header, meta, trace, connection)
+            if descriptors and not connection.carries:
+                raise BusError(
+                    "bad-params",
+                    "this connection carries no descriptors: make the module or the operator with descriptors=True",
+                    ran="no",
+                )
+            number, answer = connection.request(header, body, parts, descriptors)
+            return connection, number, answer
+        except BaseException:
+            close_all(descriptors)
+            raise
 
     def _add_scope(
         self, header: dict[str, Any], meta: dict[str, Any] | None, trace: str | None, connection: Connection
@@ -467,7 +526,11 @@ class Bus:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", BACKLOG, 0))
             client.connect(path)
             client.setblocking(False)
-            _, connection = await loop.create_unix_connection(lambda: Connection(self, hello), sock=client)
+            connection = Connection(self, hello)
+            if connection.carries:
+                DescriptorTransport(loop, client, connection)
+            else:
+                await loop.create_unix_connection(lambda: connection, sock=client)
         except BaseException:
             client.close()
             raise
@@ -503,3 +566,11 @@ class Bus:
         """Takes a received notice; a report without an observer is answered at once."""
         if "id" in header:
             connection.reply(header["id"], None)
+
+
+def _call_header(to: str, skip_auth: bool, key: str | None) -> dict[str, Any]:
+    """Returns a call's header, without what the scope adds."""
+    header: dict[str, Any] = {"kind": "call", "id": 0, "to": to} | keyed(key)
+    if skip_auth:
+        header["auth"] = "skip"
+    return header

@@ -2,10 +2,12 @@
 
 import asyncio
 import collections
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .codec import FrameDecoder, decode_answer, decode_error, encode, encode_frame, encoder
+from .descriptor_transport import DescriptorTransport
+from .descriptors import BodyWithDescriptors, Descriptor, WithDescriptors, close_all
 from .errors import BusError
 from .hello import divided, missing_feature
 from .limits import EXCESS, GATHERED, HELLO, HIGH_WATER, LAST, LIMITS, READ
@@ -54,6 +56,10 @@ class Connection(asyncio.BufferedProtocol):
         self.observations: dict[int, Observer] = {}
         self.numbers: list[int] = []  # of the observations in hello, in their order
 
+        self.carries = bool(hello.get("descriptors"))
+        """Whether its hello says that descriptors go with its frames."""
+        self._received: collections.deque[list[Descriptor]] = collections.deque()
+        """The descriptors of each frame, in order, whose frames aren't complete yet."""
         self._hello_parts = collections.deque(divided(hello))
         self._urls: list[dict[str, str]] = hello.get("urls", [])
         self._decoder = FrameDecoder()
@@ -107,12 +113,28 @@ class Connection(asyncio.BufferedProtocol):
                 if self._reason is not None:
                     return
                 self._take(header, body)
+            # A frame's first byte brings its descriptors, so those of one unfinished frame may be here.
+            if len(self._received) > (1 if self._decoder.kept else 0):
+                raise BusError("bad-frame", "descriptors came without a frame that names them", ran="no")
         except BusError as error:
             self.fail(BusError(error.code, f"the bus sent what can't be read: {error.message}", ran="no"))
         except Exception as error:
             logger.debug("a frame can't be taken", exc_info=error)
             what = f"{type(error).__name__}: {error}"
             self.fail(BusError("bad-header", f"the bus sent a header that lacks or mistypes members: {what}", ran="no"))
+
+    def descriptors_received(self, descriptors: list[Descriptor], is_whole: bool) -> None:
+        """Keeps the descriptors of a frame until it is complete.
+
+        Args:
+            is_whole: whether all have come: the kernel drops those for which this process has no room.
+        """
+        if is_whole:
+            self._received.append(descriptors)
+            return
+        close_all(descriptors)
+        logger.error("this process can't open as many files as came: the connection to the bus is made anew")
+        self.fail(BusError("closed", "this process can't open as many files as came: raise RLIMIT_NOFILE", ran="maybe"))
 
     def connection_lost(self, _: Exception | None) -> None:
         """Ends all requests and handlers."""
@@ -124,6 +146,9 @@ class Connection(asyncio.BufferedProtocol):
             ran = "no" if self._ends.get(number, 0) > self._handed else "maybe"
             self._settle(request, BusError("died", f"the connection to the bus ended: {self._reason}", ran=ran))
         self.open.clear()
+        for descriptors in self._received:
+            close_all(descriptors)
+        self._received.clear()
         for served in [*self.served.values(), *self.observing]:
             served.cancel()
         self.paused = False
@@ -152,12 +177,21 @@ class Connection(asyncio.BufferedProtocol):
 
     # -- sending
 
-    def send(self, frame: bytes) -> None:
-        """Writes the first frame of a round of the loop at once, and gathers the further ones."""
+    def send(self, frame: bytes, descriptors: Sequence[Descriptor] = ()) -> None:
+        """Writes the first frame of a round of the loop at once, and gathers the further ones.
+
+        A frame with descriptors begins a write of its own. They are closed when they are written.
+        """
         if not self.alive:
+            close_all(descriptors)
             return
         assert self._transport is not None
-        if self._corked:
+        if descriptors:
+            assert isinstance(self._transport, DescriptorTransport)
+            self._flush()
+            self._handed += len(frame)
+            self._transport.write_with(frame, descriptors)
+        elif self._corked:
             self._gathered.append(frame)
             self._gathered_bytes += len(frame)
             if self._gathered_bytes >= GATHERED:
@@ -172,11 +206,10 @@ class Connection(asyncio.BufferedProtocol):
 
     def _uncork(self) -> None:
         self._corked = False
-        if self._gathered:
-            self._flush()
+        self._flush()
 
     def _flush(self) -> None:
-        if self._transport is None or self._reason is not None:
+        if self._transport is None or self._reason is not None or not self._gathered:
             return  # the gathered frames stay, so that `died` can say that they weren't sent
         self._handed += self._gathered_bytes
         self._transport.write(b"".join(self._gathered))
@@ -209,19 +242,25 @@ class Connection(asyncio.BufferedProtocol):
         return encode_frame(head, body)
 
     def request(
-        self, header: dict[str, Any], body: bytes, answer: asyncio.Future[bytes] | Parts | None = None
+        self,
+        header: dict[str, Any],
+        body: bytes,
+        answer: asyncio.Future[bytes] | Parts | None = None,
+        descriptors: Sequence[Descriptor] = (),
     ) -> tuple[int, asyncio.Future[bytes] | Parts]:
         """Sends a request. Returns its number, and where its answer will be."""
         if len(self.open) >= self.limits["calls"]:
             raise BusError("overloaded", f"{len(self.open)} requests are open, the bus takes no more", ran="no")
         number = self._number + 1
         header["id"] = number
+        if descriptors:
+            header["descriptors"] = len(descriptors)
         frame = self.encoded(header, body)
         self._number = number
         if answer is None:
             answer = self.loop.create_future()
         self.open[number] = answer
-        self.send(frame)
+        self.send(frame, descriptors)
         if self._gathered:
             self._ends[number] = self._handed + self._gathered_bytes
         return number, answer
@@ -244,6 +283,21 @@ class Connection(asyncio.BufferedProtocol):
         except (ValueError, BusError) as error:
             raise ValueError(f"the answer can't be sent: {error}") from None
         self.send(frame)
+
+    def reply_with(self, number: int, answer: WithDescriptors[Any]) -> None:
+        """Sends the final reply with descriptors. Raises ValueError if they can't be sent."""
+        descriptors = answer.descriptors
+        head = b'{"kind":"reply","id":%d,"descriptors":%d}' % (number, len(descriptors))
+        if not descriptors:
+            self.reply(number, answer.value)
+            return
+        if not self.carries:
+            raise ValueError("the answer can't be sent: the action doesn't declare its descriptors")
+        try:
+            frame = self.encoded(head, encode(answer.value))
+        except (ValueError, BusError) as error:
+            raise ValueError(f"the answer can't be sent: {error}") from None
+        self.send(frame, descriptors)
 
     def reply_part(self, number: int, body: bytes, missed: int) -> None:
         """Sends a partial reply whose bytes are made already, and says how many were left out before it."""
@@ -286,6 +340,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def _take(self, header: dict[str, Any], body: bytes) -> None:
         kind = header["kind"]
+        if "descriptors" in header:
+            header["descriptors"] = self._take_descriptors(header)
         if kind == "call":
             self.bus._called(self, header, body)
         elif kind == "reply":
@@ -302,6 +358,15 @@ class Connection(asyncio.BufferedProtocol):
             served = self.served.get(header["id"])
             if served is not None:
                 served.add_credit(header["credit"])
+
+    def _take_descriptors(self, header: dict[str, Any]) -> list[Descriptor]:
+        """Returns the descriptors that came with a frame. They are closed when nobody has them any more."""
+        came = self._received.popleft() if self._received else []
+        if len(came) != header["descriptors"]:
+            raise BusError(
+                "bad-header", f"a {header['kind']} with {header['descriptors']} descriptors brought {len(came)}", ran="no"
+            )
+        return came
 
     def _take_reply(self, header: dict[str, Any], body: bytes) -> None:
         number = header["id"]
@@ -321,6 +386,9 @@ class Connection(asyncio.BufferedProtocol):
             if isinstance(request, Parts):
                 request.end(body)
             elif not request.done():
+                if "descriptors" in header:
+                    body = BodyWithDescriptors(body)
+                    body.descriptors = header["descriptors"]
                 request.set_result(body)
 
     def _take_welcome(self, body: bytes) -> None:
@@ -332,7 +400,7 @@ class Connection(asyncio.BufferedProtocol):
         self._decoder.header = self.limits["header"] + EXCESS
         assert self._timer is not None
         self._timer.cancel()
-        missing = missing_feature(self._urls, hello.get("features", []))
+        missing = missing_feature(self._urls, hello.get("features", []), self.carries)
         if missing is not None:
             self.fail(missing)
             return

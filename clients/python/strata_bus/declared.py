@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .descriptors import Descriptors
 from .outgoing import StreamHandler, is_async_generator
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ class DeclaredAction:
     deprecated: bool
     is_declared_stream: bool = False
     """Whether it was declared by `stream`."""
+    descriptors: Descriptors = Descriptors()
+    """How many descriptors its calls and replies have."""
 
     @property
     def is_stream(self) -> bool:
@@ -41,7 +44,7 @@ class DeclaredAction:
 
     def described(self) -> dict[str, Any]:
         """Returns the action as hello has it."""
-        said = {"auth": self.auth, "stream": self.is_stream}
+        said = {"auth": self.auth, "stream": self.is_stream, "descriptors": self.descriptors.described()}
         return {name: value for name, value in said.items() if value}
 
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .descriptors import Descriptor
 from .measurements import Measurement, Series
 from .parsing import decode
 from .spans import Span
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 class Call:
     """A call as its handler gets it."""
 
-    __slots__ = ("to", "params", "body", "sender", "url", "meta", "name", "trace", "deadline")
+    __slots__ = ("to", "params", "body", "sender", "url", "meta", "name", "trace", "deadline", "descriptors")
 
     def __init__(self, header: dict[str, Any], body: bytes) -> None:
         self.to: str = header["to"]
@@ -39,6 +40,8 @@ class Call:
         milliseconds = header.get("deadline", 0)
         self.deadline: float = milliseconds / 1000 if milliseconds else math.inf
         """The seconds that were left when the call came; for a stream, the seconds of each step."""
+        self.descriptors: list[Descriptor] = header["descriptors"] if "descriptors" in header else []
+        """Those that came with the call. Each is closed when nobody has it any more."""
 
     @property
     def interface(self) -> str:
@@ -60,7 +63,9 @@ class Call:
 class Notice:
     """A broadcast or a report as an observer gets it."""
 
-    __slots__ = ("name", "params", "sender", "level", "object", "via", "missed", "retained", "meta", "trace")
+    __slots__ = (
+        "name", "params", "sender", "level", "object", "via", "missed", "retained", "meta", "trace", "descriptors",
+    )  # fmt: skip
 
     def __init__(self, header: dict[str, Any], body: bytes, missed: int) -> None:
         self.name: str = header.get("name", "")
@@ -77,6 +82,8 @@ class Notice:
         """Whether the bus had kept it for this observation, which has only begun since."""
         self.meta: dict[str, Any] | None = header.get("meta")
         self.trace: str | None = header.get("trace")
+        self.descriptors: list[Descriptor] = header["descriptors"] if "descriptors" in header else []
+        """Those that came with a report. Each is closed when nobody has it any more."""
 
 
 class Last:

@@ -11,11 +11,20 @@ VERSION = "0.1.0"
 RUNTIME = f"python {VERSION}"
 
 
-def missing_feature(urls: Iterable[dict[str, str]], features: Iterable[str]) -> BusError | None:
-    """Returns why a bus with these features can't serve the URLs; None if it can.
+def missing_feature(
+    urls: Iterable[dict[str, str]], features: Iterable[str], carries: bool = False
+) -> BusError | None:
+    """Returns why a bus with these features can't serve a module; None if it can.
 
-    An older bus takes each star as literal, so nothing would match.
+    An older bus takes each star of a URL as literal, so nothing would match. It passes no
+    descriptors on, so handlers would lack them.
     """
+    if carries and "descriptors" not in features:
+        return BusError(
+            "bad-version",
+            "descriptors need a bus with the feature descriptors, which this older one lacks: replace the broker",
+            ran="no",
+        )
     for url in urls:
         if (url["host"] == "*" or "/*" in url["path"]) and "rest-urls" not in features:
             return BusError(

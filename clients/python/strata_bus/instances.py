@@ -1,15 +1,16 @@
 """Instances: objects that a module keeps for each user, and a user's handle on one."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self, overload
 
 from .bus import Bus, ReplyT
 from .checks import split_action
 from .connection import Connection
-from .errors import BusError
 from .declared import DeclaredAction, checked_codes
+from .descriptors import Answer, DescriptorLike, Descriptors
+from .errors import BusError
 from .handlers import Call, FunctionT
 from .limits import CREDIT
 from .log import logger
@@ -45,17 +46,33 @@ class Instance:
 
     @overload
     async def call(
-        self, action: str, params: Any = None, *, reply: type[ReplyT], deadline: float | None = None
-    ) -> ReplyT: ...
+        self, action: str, params: Any = None, *, reply: type[ReplyT], deadline: float | None = None,
+        descriptors: Iterable[DescriptorLike] = (),
+    ) -> ReplyT: ...  # fmt: skip
 
     @overload
     async def call(
-        self, action: str, params: Any = None, *, reply: Any = None, deadline: float | None = None
-    ) -> Any: ...
+        self, action: str, params: Any = None, *, reply: Any = None, deadline: float | None = None,
+        descriptors: Iterable[DescriptorLike] = (),
+    ) -> Any: ...  # fmt: skip
 
-    async def call(self, action: str, params: Any = None, *, reply: Any = None, deadline: float | None = None) -> Any:
+    async def call(
+        self, action: str, params: Any = None, *, reply: Any = None, deadline: float | None = None,
+        descriptors: Iterable[DescriptorLike] = (),
+    ) -> Any:  # fmt: skip
         """Calls one of its actions."""
-        return await self._bus.call(self._target(action), params, reply=reply, deadline=deadline)
+        target = self._target(action)
+        return await self._bus.call(target, params, reply=reply, deadline=deadline, descriptors=descriptors)
+
+    async def call_with_descriptors(
+        self, action: str, params: Any = None, *, reply: Any = None, deadline: float | None = None,
+        descriptors: Iterable[DescriptorLike] = (),
+    ) -> Answer:  # fmt: skip
+        """Calls one of its actions, and returns the descriptors that came with the reply, too."""
+        target = self._target(action)
+        return await self._bus.call_with_descriptors(
+            target, params, reply=reply, deadline=deadline, descriptors=descriptors
+        )
 
     @overload
     def stream(
@@ -143,6 +160,7 @@ class Instances:
         auth: bool = False,
         errors: Mapping[str, str] | None = None,
         deprecated: bool = False,
+        descriptors: Descriptors = Descriptors(),
     ) -> Callable[[FunctionT], FunctionT]:
         """Decorates the handler of an action. It gets the instance's object, then what `Module.action` says.
 
@@ -155,7 +173,7 @@ class Instances:
                 raise ValueError(f"the action {name} is there already")
             typed = typed_handler(f"{self._interface}/{name}", handler, Call, 1, stream)
             codes = checked_codes(errors or {})
-            self._actions[name] = DeclaredAction(handler, typed, auth, codes, deprecated, stream)
+            self._actions[name] = DeclaredAction(handler, typed, auth, codes, deprecated, stream, descriptors)
             return handler
 
         return register

@@ -69,6 +69,10 @@ READ = 256 << 10
 """The bytes that one read takes."""
 HIGH_WATER = 64 << 10
 """The unsent bytes from which requests, partial replies and answers wait."""
+MOST_DESCRIPTORS = 16
+"""The descriptors that go with one message."""
+DESCRIPTOR_WEIGHT = 1 << 10
+"""The bytes as which each unsent descriptor counts: requests wait once 64 of them are unsent."""
 CREDIT = 16
 """The partial replies that are read ahead, unless `credit` says otherwise."""
 FIRST_DELAY = 0.010

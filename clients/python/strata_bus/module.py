@@ -45,9 +45,17 @@ class Module(Declarations, Bus):
     `run` or `connect`; more can be offered by `register`.
     """
 
-    def __init__(self, name: str, *, level: str | None = None) -> None:
+    def __init__(self, name: str, *, level: str | None = None, descriptors: bool = False) -> None:
+        """Makes a module that isn't connected.
+
+        Args:
+            level: the level that it expects of the manifest.
+            descriptors: whether descriptors go with its requests, and with reports to it. Actions
+                that declare some say so by themselves.
+        """
         Bus.__init__(self)
         Declarations.__init__(self)
+        self._wants_descriptors = descriptors
         self.name = name
         self.level = level
         """The start is refused if the manifest has another level. None if no level is said."""
@@ -330,6 +338,8 @@ class Module(Declarations, Bus):
         hello: dict[str, Any] = {"protocol": 1, "module": self.name, "runtime": RUNTIME}
         if self.level is not None:
             hello["level"] = self.level
+        if self._wants_descriptors or offer._carries():
+            hello["descriptors"] = True
         said = {**offer._described(), "observes": self._observers.described(), **self._declared()}
         hello.update({member: value for member, value in said.items() if value})
         if self._settings is not None:

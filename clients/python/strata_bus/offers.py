@@ -6,6 +6,7 @@ from typing import Any
 
 from .checks import sent_interface_name, split_action
 from .declared import DeclaredAction, checked_codes
+from .descriptors import Descriptors
 from .errors import BusError
 from .handlers import ActionHandlerT, Call, CallHandler, CallHandlerT
 from .instances import Instances, NewInstance
@@ -66,6 +67,7 @@ class Offer:
         auth: bool = False,
         errors: Mapping[str, str] | None = None,
         deprecated: bool = False,
+        descriptors: Descriptors = Descriptors(),
     ) -> Callable[[ActionHandlerT], ActionHandlerT]:
         """Decorates the handler of `Interface/action`.
 
@@ -83,6 +85,8 @@ class Offer:
             auth: whether the app's authorizer is asked before each call.
             errors: the codes of its own errors, and what they mean.
             deprecated: whether new callers should do without it.
+            descriptors: how many come with a call, as `Call.descriptors`, and go with its reply, by
+                `WithDescriptors`.
         """
         interface, action = split_action(to)
         codes = checked_codes(errors or {})
@@ -94,7 +98,7 @@ class Offer:
             row["actions"][action] = {}
             name = f"{interface}/{action}"
             typed = typed_handler(name, handler, Call, is_stream=stream)
-            declared = DeclaredAction(handler, typed, auth, codes, deprecated, stream)
+            declared = DeclaredAction(handler, typed, auth, codes, deprecated, stream, descriptors)
             self._declared_actions[name] = declared
             self._actions[name] = declared.handler
             return handler
@@ -193,10 +197,18 @@ class Offer:
         for name in self._described_interfaces:
             if name not in self._interfaces:
                 raise ValueError(f"the interface {name} is described, but none of its actions is offered")
-        instances = [action for instances in self._instances.values() for action in instances._actions.values()]
-        for action in [*self._declared_actions.values(), *instances]:
+        for action in self._all_declared():
             if action.typed is not None:
                 action.typed.prepare()
+
+    def _carries(self) -> bool:
+        """Returns whether an action takes or gives descriptors."""
+        return any(action.descriptors.described() for action in self._all_declared())
+
+    def _all_declared(self) -> list[DeclaredAction]:
+        """Returns what is declared of all actions, those of instances included."""
+        instances = [action for instances in self._instances.values() for action in instances._actions.values()]
+        return [*self._declared_actions.values(), *instances]
 
     def _described(self) -> dict[str, Any]:
         """Returns the offer as hello and `bus/register` have it."""

@@ -20,16 +20,26 @@ class Operator(Bus):
     nothing, and doesn't connect again.
     """
 
-    def __init__(self, socket: str | None = None) -> None:
+    def __init__(self, socket: str | None = None, *, descriptors: bool = False) -> None:
+        """Makes one that isn't connected.
+
+        Args:
+            socket: the bus's path.
+            descriptors: whether descriptors go with its requests, and come with replies.
+        """
         super().__init__()
         self._socket = socket
+        self._wants_descriptors = descriptors
 
     async def connect(self) -> None:
         """Connects to the given path, to `STRATA_SOCKET`, or else to the bus that `strata` would choose."""
         named = self._socket or os.environ.get("STRATA_SOCKET")
         path = socket_path(named or await asyncio.to_thread(found_socket))
+        hello: dict[str, Any] = {"protocol": 1, "role": "operator", "runtime": RUNTIME}
+        if self._wants_descriptors:
+            hello["descriptors"] = True
         try:
-            await self._dial(path, {"protocol": 1, "role": "operator", "runtime": RUNTIME})
+            await self._dial(path, hello)
         except OSError as error:
             raise BusError("unavailable", f"no bus at {path}: {error}", ran="no") from None
 

@@ -80,6 +80,12 @@ class Registrations:
         missing = missing_feature(offer._urls, bus.context.features)
         if missing is not None:
             raise missing
+        if offer._carries() and not bus._connection.carries:
+            raise BusError(
+                "bad-params",
+                f"the offer has descriptors, and hello didn't say so: make {module} with descriptors=True",
+                ran="no",
+            )
         self.offered._check_joins(offer)
         offer = offer._joined([])  # later changes don't count
         self._registered.append(offer)  # first, since a call may directly follow the bus's answer

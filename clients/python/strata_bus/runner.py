@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from time import perf_counter_ns
 from typing import Any
 
+from .descriptors import WithDescriptors
 from .errors import BusError, described
 from .handlers import Last, Served, serving
 from .log import logger
@@ -69,9 +70,14 @@ class Runner:
                 if inspect.isawaitable(result):
                     result = await result
                 single_reply(result)
+            if isinstance(result, WithDescriptors) and (served.id is None or served.header["kind"] == "notice"):
+                raise TypeError("an observer can't answer with descriptors")
             if served.id is not None:
                 await connection.room()
-                connection.reply(served.id, result)
+                if isinstance(result, WithDescriptors):
+                    connection.reply_with(served.id, result)
+                else:
+                    connection.reply(served.id, result)
             code = "ok"
         except asyncio.CancelledError:
             # A caller that has cancelled wants no answer, and a lost connection takes none.
@@ -82,6 +88,8 @@ class Runner:
             code = self._refuse(served, error)
         finally:
             served.ended(code)
+            # A task that was cancelled keeps its frames, and so would the call and its descriptors.
+            served.task = None
             if served.id is not None:
                 connection.served.pop(served.id, None)
             if done is not None:

@@ -13,6 +13,7 @@ from .contracts.planning import plan_of
 from .contracts.plans import NothingPlan, Plan
 from .contracts.problems import Mismatch
 from .contracts.record_plans import RecordPlan
+from .descriptors import WithDescriptors
 from .errors import BusError
 from .handlers import Call, Last, Notice
 from .outgoing import EncodedElement, Elements, elements_of, is_async_generator, single_reply
@@ -135,6 +136,9 @@ class TypedHandler:
         if origin in (collections.abc.Awaitable, collections.abc.Coroutine):
             hint = typing.get_args(hint)[-1]
             origin = typing.get_origin(hint)
+        if origin is WithDescriptors or hint is WithDescriptors:
+            hint = (typing.get_args(hint) or (Any,))[0]
+            origin = typing.get_origin(hint)
         if (origin or hint) in (_ITERABLES if self._is_declared_stream else _STREAMS):
             self._is_stream = True
             self._take_element(hint)
@@ -205,6 +209,9 @@ class TypedHandler:
         if not self._is_stream:
             single_reply(value)
         if self.reply is None:
+            return value
+        if isinstance(value, WithDescriptors):
+            value.value = self._encoded(value.value)
             return value
         try:
             return encoded(self.reply, value)
