@@ -40,6 +40,7 @@ enum {
   settings_bytes = 24 * 1024,
   least_memory = 64 * 1024,
   message_bytes = 1024,
+  most_unsent = 64, /* descriptors that wait to be sent: the broker takes no more of one peer */
   set_aside = 16 * 1024     /* of the memory, for the answers that must be sent */
 };
 #define MOST_INTEGER INT64_C(9007199254740991)
@@ -49,11 +50,25 @@ enum {
 struct declaration;
 struct own;
 
+/* The descriptors of one frame. A number of -1 was taken. */
+struct descriptors {
+  size_t count;
+  int numbers[STRATA_DESCRIPTORS];
+};
+
 /* One frame from the bus. Its header's texts and its body point into it. */
 struct frame {
   char *bytes;
   size_t size;
   size_t references;
+  struct descriptors descriptors;
+};
+
+/* The descriptors that go with the frame which begins at this byte of the
+ * connection. Their numbers follow those of the frames before. */
+struct sending {
+  uint64_t at;
+  size_t count;
 };
 
 struct instance {
@@ -95,6 +110,15 @@ struct strata {
   char *out;
   size_t out_size, out_start, out_end;
   uint64_t written; /* bytes of this connection that the kernel took */
+
+  bool carries; /* hello said that descriptors go with frames */
+  /* Those of an unfinished frame, and those that the next read brings: one read brings one frame's. */
+  struct descriptors received[2];
+  size_t received_count;
+  struct sending sending[most_unsent];
+  size_t sending_count;
+  int unsent_numbers[most_unsent];
+  size_t unsent_count;
 
   uint64_t next_id;
   struct own *own[buckets];
@@ -152,8 +176,14 @@ static void release_text(strata *bus, char *text) {
   if (text != NULL) release(bus, text, strlen(text) + 1);
 }
 
+static void close_all(int *numbers, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (numbers[i] >= 0) close(numbers[i]);
+}
+
 static void drop_frame(strata *bus, struct frame *frame) {
   if (frame == NULL || --frame->references > 0) return;
+  close_all(frame->descriptors.numbers, frame->descriptors.count);
   release(bus, frame->bytes, frame->size);
   release(bus, frame, sizeof *frame);
 }
@@ -803,7 +833,7 @@ enum kind { no_kind, call_kind, reply_kind, error_kind, notice_kind, cancel_kind
 struct header {
   enum kind kind;
   bool more, retained;
-  int64_t id, subscription, missed, deadline, credit;
+  int64_t id, subscription, missed, deadline, credit, descriptors;
   const char *to, *from, *level, *name, *object, *via, *url, *code, *message, *ran, *trace;
   strata_json root, meta;
 };
@@ -827,6 +857,7 @@ static const struct {
     {"url", 's', offsetof(struct header, url), 0},
     {"deadline", 'n', offsetof(struct header, deadline), -MOST_INTEGER},
     {"credit", 'n', offsetof(struct header, credit), 0},
+    {"descriptors", 'n', offsetof(struct header, descriptors), 1},
     {"code", 's', offsetof(struct header, code), 0},
     {"message", 's', offsetof(struct header, message), 0},
     {"ran", 's', offsetof(struct header, ran), 0},
@@ -884,6 +915,49 @@ static void lose(strata *bus);
 static void broken(strata *bus, const char *what);
 
 static size_t unsent(const strata *bus) { return bus->out_end - bus->out_start; }
+
+/* Duplicates the descriptors of the frame that is queued next. */
+static strata_status hold_descriptors(strata *bus, const int *numbers, size_t count) {
+  if (count == 0) return STRATA_OK;
+  if (count > STRATA_DESCRIPTORS || !bus->carries || !strata_has_feature(bus, "descriptors")) return STRATA_INVALID;
+  if (count > most_unsent - bus->unsent_count) return STRATA_OVERLOADED;
+  int *own = bus->unsent_numbers + bus->unsent_count;
+  for (size_t i = 0; i < count; i++) {
+    own[i] = fcntl(numbers[i], F_DUPFD_CLOEXEC, 0);
+    if (own[i] >= 0) continue;
+    strata_status status = errno == EBADF ? STRATA_INVALID : STRATA_OVERLOADED;
+    close_all(own, i);
+    return status;
+  }
+  bus->sending[bus->sending_count++] = (struct sending){bus->written + unsent(bus), count};
+  bus->unsent_count += count;
+  return STRATA_OK;
+}
+
+/* The frame that they were held for can't be queued. */
+static void release_descriptors(strata *bus, size_t count) {
+  if (count == 0) return;
+  bus->sending_count--;
+  bus->unsent_count -= count;
+  close_all(bus->unsent_numbers + bus->unsent_count, count);
+}
+
+/* The first frame's are sent, or all are dropped. */
+static void drop_unsent(strata *bus, size_t frames) {
+  size_t count = 0;
+  for (size_t i = 0; i < frames; i++) count += bus->sending[i].count;
+  close_all(bus->unsent_numbers, count);
+  bus->sending_count -= frames;
+  bus->unsent_count -= count;
+  memmove(bus->sending, bus->sending + frames, bus->sending_count * sizeof *bus->sending);
+  memmove(bus->unsent_numbers, bus->unsent_numbers + count, bus->unsent_count * sizeof *bus->unsent_numbers);
+}
+
+/* The descriptors that came and whose frames aren't complete yet. */
+static void drop_received(strata *bus) {
+  for (size_t i = 0; i < bus->received_count; i++) close_all(bus->received[i].numbers, bus->received[i].count);
+  bus->received_count = 0;
+}
 
 /* Makes room for so many bytes behind the unsent ones. */
 static bool reserve(strata *bus, size_t bytes) {
@@ -999,6 +1073,7 @@ struct declaration {
   void *context;
   int64_t subscription;  /* an observation's number, 0 if it has none now */
   bool in_hello, dead;
+  unsigned char takes, gives; /* an action's descriptors, with a call and a reply */
   void (*begun)(strata *, strata_status, void *);
   void *begun_context;
   size_t size;
@@ -1063,6 +1138,21 @@ strata_status strata_action(strata *bus, const char *path, unsigned flags, strat
   d->next_hashed = bus->actions[hash(path)];
   bus->actions[hash(path)] = d;
   return STRATA_OK;
+}
+
+strata_status strata_descriptors(strata *bus, const char *path, unsigned params, unsigned reply) {
+  struct declaration *d = path == NULL ? NULL : find_action(bus, path);
+  if (bus->fixed || d == NULL || *d->b == 0 || params > STRATA_DESCRIPTORS || reply > STRATA_DESCRIPTORS) return STRATA_INVALID;
+  d->takes = (unsigned char)params, d->gives = (unsigned char)reply;
+  return STRATA_OK;
+}
+
+/* Whether descriptors go with frames: the program says so, or an action does. */
+static bool wants_descriptors(const strata *bus) {
+  if (bus->options.descriptors) return true;
+  for (const struct declaration *d = bus->first; d != NULL; d = d->next)
+    if (d->kind == an_action && (d->takes > 0 || d->gives > 0)) return true;
+  return false;
 }
 
 strata_status strata_version(strata *bus, const char *interface, const char *version) {
@@ -1158,6 +1248,13 @@ static void put_interface(strata *bus, struct part *part, strata_writer *w) {
     strata_put_object(w);
     if (d->flags & STRATA_AUTH) strata_put_name(w, "auth"), strata_put_bool(w, true);
     if (d->flags & STRATA_STREAM) strata_put_name(w, "stream"), strata_put_bool(w, true);
+    if (d->takes > 0 || d->gives > 0) {
+      strata_put_name(w, "descriptors");
+      strata_put_object(w);
+      put_integer(w, "params", d->takes), put_integer(w, "reply", d->gives);
+      strata_put_object_end(w);
+      part->values += 3;
+    }
     strata_put_object_end(w);
     part->values += 3;
   }
@@ -1256,6 +1353,7 @@ static bool put_part(strata *bus, struct part *part, strata_writer *w) {
 static bool put_hello(strata *bus, struct part *part, strata_writer *w, bool for_bus) {
   strata_put_object(w);
   put_integer(w, "protocol", 1);
+  if (wants_descriptors(bus)) strata_put_name(w, "descriptors"), strata_put_bool(w, true);
   if (bus->options.is_operator) {
     put_member(w, "role", "operator");
     strata_put_object_end(w);
@@ -1377,15 +1475,18 @@ static strata_status send_message(strata *bus, strata_kind kind, const strata_me
   /* A header that can't be read would end the connection. */
   if (m->key != NULL && (*m->key == 0 || strlen(m->key) > 64)) return STRATA_INVALID;
   if (m->meta != NULL && (*m->meta != '{' || check_json(bus, m->meta, strlen(m->meta), 31) != STRATA_OK)) return STRATA_INVALID;
+  if (m->descriptor_count > 0 && kind != STRATA_CALL && kind != STRATA_REPORT) return STRATA_INVALID;
+  strata_status status = hold_descriptors(bus, m->descriptors, m->descriptor_count);
+  if (status != STRATA_OK) return status;
 
   struct own *own = NULL;
+  status = STRATA_NO_MEMORY;
   if (numbered) {
     own = add_own(bus);
-    if (own == NULL) return STRATA_NO_MEMORY;
+    if (own == NULL) return release_descriptors(bus, m->descriptor_count), status;
     own->answered = m->answered, own->part = m->part, own->context = m->context;
     own->window = m->credit > 0 ? m->credit : 16;
   }
-  strata_status status = STRATA_NO_MEMORY;
   strata_writer w;
   if (begin_frame(bus, &w, texts, length)) {
     put_member(&w, "kind", kinds[kind]);
@@ -1403,11 +1504,13 @@ static strata_status send_message(strata *bus, strata_kind kind, const strata_me
     if (kind == STRATA_BROADCAST && m->retain) strata_put_name(&w, "retain"), strata_put_bool(&w, true);
     if (kind != STRATA_BROADCAST && kind != STRATA_EMIT) put_member(&w, "key", m->key);
     if (m->skip_auth) put_member(&w, "auth", "skip");
+    if (m->descriptor_count > 0) put_integer(&w, "descriptors", (int64_t)m->descriptor_count);
     put_member(&w, "trace", trace);
     if (m->meta != NULL) strata_put_name(&w, "meta"), strata_put_json(&w, m->meta, strlen(m->meta));
     status = end_frame(bus, &w, m->body, length);
   }
   if (own != NULL && status == STRATA_OK && id != NULL) *id = (uint64_t)own->id;
+  if (status != STRATA_OK) release_descriptors(bus, m->descriptor_count);
   if (own != NULL && status != STRATA_OK) remove_own(bus, own->id);
   return status;
 }
@@ -1467,6 +1570,16 @@ void strata_result_free(strata *bus, strata_result *result) {
   result->answer.internal = NULL;
 }
 
+/* Takes a frame's descriptor over; -1 if there is none. */
+static int take_descriptor(struct frame *frame, size_t index) {
+  if (frame == NULL || index >= frame->descriptors.count) return -1;
+  int number = frame->descriptors.numbers[index];
+  frame->descriptors.numbers[index] = -1;
+  return number;
+}
+
+int strata_take_answered(const strata_answer *answer, size_t index) { return take_descriptor(answer->internal, index); }
+
 /* The answer that a frame has; its body was checked. */
 static strata_answer answer_of(const struct header *header, struct frame *frame, const char *body, size_t length) {
   strata_answer answer = {0};
@@ -1478,6 +1591,7 @@ static strata_answer answer_of(const struct header *header, struct frame *frame,
   answer.length = length == 0 ? 4 : length;
   if (header->root.length > 0) answer.root = header->root.at, answer.root_length = header->root.length;
   if (header->meta.length > 0) answer.meta = header->meta.at, answer.meta_length = header->meta.length;
+  answer.descriptor_count = frame->descriptors.count;
   answer.internal = frame;
   return answer;
 }
@@ -1544,6 +1658,10 @@ const char *strata_instance(const strata_request *request) { return request->ins
 void **strata_instance_data(strata_request *request) {
   return request->instance == NULL ? NULL : &request->instance->data;
 }
+size_t strata_descriptor_count(const strata_request *request) {
+  return request->frame == NULL ? 0 : request->frame->descriptors.count;
+}
+int strata_take_descriptor(strata_request *request, size_t index) { return take_descriptor(request->frame, index); }
 void strata_keep(strata_request *request) { request->kept = true; }
 
 void strata_on_cancel(strata_request *request, strata_handler *handler, void *context) {
@@ -1607,13 +1725,14 @@ static void conclude(strata_request *request, bool refused) {
   }
 }
 
-static strata_status queue_reply(strata_request *request, const char *body, size_t length, bool more) {
+static strata_status queue_reply(strata_request *request, const char *body, size_t length, bool more, size_t descriptors) {
   strata *bus = request->bus;
   strata_writer w;
   if (!begin_frame(bus, &w, 0, length)) return STRATA_NO_MEMORY;
   put_member(&w, "kind", "reply");
   put_integer(&w, "id", request->header.id);
   if (more) strata_put_name(&w, "more"), strata_put_bool(&w, true);
+  if (descriptors > 0) put_integer(&w, "descriptors", (int64_t)descriptors);
   return end_frame(bus, &w, body, length);
 }
 
@@ -1632,6 +1751,11 @@ static bool must_answer(strata_request *request, strata_status *status) {
 }
 
 strata_status strata_reply(strata_request *request, const char *body, size_t length) {
+  return strata_reply_with(request, body, length, NULL, 0);
+}
+
+strata_status strata_reply_with(strata_request *request, const char *body, size_t length, const int *descriptors,
+                                size_t count) {
   strata *bus = request->bus;
   strata_status status = STRATA_OK;
   if (must_answer(request, &status)) {
@@ -1641,8 +1765,15 @@ strata_status strata_reply(strata_request *request, const char *body, size_t len
     if (request->header.id > 0 && bus->fd >= 0) {
       if (length > bus->frame_limit) status = STRATA_TOO_LARGE;
       else if (unsent(bus) > 0 && unsent(bus) + length > 2 * bus->options.queued) status = STRATA_OVERLOADED;
-      else status = queue_reply(request, body, length, false);
-      if (status == STRATA_TOO_LARGE) {
+      else if (count > 0 && request->kind != a_call) status = STRATA_INVALID;
+      else status = hold_descriptors(bus, descriptors, count);
+      if (status == STRATA_OK) {
+        status = queue_reply(request, body, length, false, count);
+        if (status != STRATA_OK) release_descriptors(bus, count);
+      }
+      if (status == STRATA_INVALID && count > 0) {
+        send_error(bus, request->header.id, "failed", "the answer's descriptors can't be sent", "yes");
+      } else if (status == STRATA_TOO_LARGE) {
         send_error(bus, request->header.id, "failed", "the answer exceeds the bus's limit of a frame", "yes");
       } else if (status != STRATA_OK) {
         send_error(bus, request->header.id, "overloaded", "there was no room for the answer", "yes");
@@ -1692,7 +1823,7 @@ strata_status strata_part(strata_request *request, const char *body, size_t leng
   if (body == NULL) length = 0;
   if (length > bus->frame_limit) return STRATA_TOO_LARGE;
   strata_status status = STRATA_OVERLOADED;
-  if (unsent(bus) == 0 || unsent(bus) + length <= bus->options.queued) status = queue_reply(request, body, length, true);
+  if (unsent(bus) == 0 || unsent(bus) + length <= bus->options.queued) status = queue_reply(request, body, length, true, 0);
   if (status == STRATA_OK) request->credit--;
   if (status == STRATA_OVERLOADED || status == STRATA_NO_MEMORY) bus->starved = true;
   return status;
@@ -1973,6 +2104,20 @@ static void take_request(strata *bus, const struct header *header, struct frame 
   else serve_notice(request);
 }
 
+/* Takes the descriptors that came with a frame, as many as it says. */
+static bool take_received(strata *bus, const struct header *header, struct descriptors *to) {
+  to->count = 0;
+  if (header->descriptors == 0) return true;
+  if (bus->received_count > 0) {
+    *to = bus->received[0];
+    bus->received[0] = bus->received[1];
+    bus->received_count--;
+  }
+  if ((int64_t)to->count == header->descriptors) return true;
+  broken(bus, "the bus sent a frame without its descriptors");
+  return false;
+}
+
 /* A frame is complete. Its body ends with a NUL. */
 static void dispatch(strata *bus, struct frame *frame, size_t head, size_t whole) {
   struct header header;
@@ -1980,6 +2125,7 @@ static void dispatch(strata *bus, struct frame *frame, size_t head, size_t whole
     broken(bus, "the bus sent a header that can't be read");
     return;
   }
+  if (!take_received(bus, &header, &frame->descriptors)) return;
   char *text = frame->bytes + 8 + head;
   size_t length = whole - 8 - head;
   strata_json body = length == 0 ? strata_json_of("null", 4) : (strata_json){text, length};
@@ -2029,9 +2175,15 @@ static void dispatch(strata *bus, struct frame *frame, size_t head, size_t whole
 static void dispatch_too_large(strata *bus, char *head_text, size_t head) {
   static const char message[] = "the frame exceeds the bounds of the module";
   struct header header;
+  struct descriptors unwanted;
   if (!read_header(bus, head_text, head, &header)) {
     broken(bus, "the bus sent a header that can't be read");
-  } else if (header.kind == call_kind || header.kind == notice_kind) {
+    return;
+  }
+  bool has_come = take_received(bus, &header, &unwanted);
+  close_all(unwanted.numbers, unwanted.count);
+  if (!has_come) return;
+  if (header.kind == call_kind || header.kind == notice_kind) {
     refuse(bus, &header, "overloaded", message);
   } else if (header.kind == reply_kind || header.kind == error_kind) {
     struct own *own = *find_own(bus, header.id);
@@ -2151,6 +2303,8 @@ static void lose(strata *bus) {
   bus->in_start = bus->in_end = 0;
   bus->skip = 0;
   bus->out_start = bus->out_end = 0;
+  drop_unsent(bus, bus->sending_count);
+  drop_received(bus);
   for (struct declaration *d = bus->first; d != NULL; d = d->next)
     if (d->kind == an_observation) d->subscription = 0, d->in_hello = false;
   for (size_t i = 0; i < buckets; i++) {
@@ -2394,6 +2548,7 @@ static void say_hello(strata *bus) {
   size_t size = 64 * 1024;
   bus->phase = greeting;
   bus->fixed = true;
+  bus->carries = wants_descriptors(bus);
   bus->frame_limit = 65536;
   bus->header_limit = 16384;
   struct hello_state *state = grab(bus, sizeof *state);
@@ -2446,9 +2601,39 @@ static void try_connection(strata *bus) {
   else retry_later(bus);
 }
 
+/* Room for the descriptors of one frame beside its bytes. */
+union beside {
+  struct cmsghdr header;
+  char bytes[CMSG_SPACE(sizeof(int) * STRATA_DESCRIPTORS)];
+};
+
+/* Writes bytes. The kernel hands the first unsent frame's descriptors over with the first of them. */
+static ssize_t write_with(strata *bus, size_t length) {
+  union beside beside;
+  size_t size = bus->sending[0].count * sizeof(int);
+  struct iovec part = {bus->out + bus->out_start, length};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+  memset(&beside, 0, sizeof beside);
+  message.msg_control = beside.bytes, message.msg_controllen = CMSG_SPACE(size);
+  beside.header.cmsg_level = SOL_SOCKET, beside.header.cmsg_type = SCM_RIGHTS, beside.header.cmsg_len = CMSG_LEN(size);
+  memcpy(CMSG_DATA(&beside.header), bus->unsent_numbers, size);
+  ssize_t count = sendmsg(bus->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (count > 0) drop_unsent(bus, 1);
+  return count;
+}
+
+/* Writes up to the next frame with descriptors, which begins a write of its own. */
+static ssize_t write_some(strata *bus) {
+  bool with = bus->sending_count > 0 && bus->sending[0].at == bus->written;
+  size_t length = unsent(bus), next = with ? 1 : 0;
+  if (next < bus->sending_count) length = (size_t)(bus->sending[next].at - bus->written);
+  if (with) return write_with(bus, length);
+  return send(bus->fd, bus->out + bus->out_start, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 static void write_out(strata *bus) {
   while (bus->fd >= 0 && unsent(bus) > 0) {
-    ssize_t count = send(bus->fd, bus->out + bus->out_start, unsent(bus), MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t count = write_some(bus);
     if (count < 0 && errno == EINTR) continue;
     /* What the bus said last is still to be read, so its end is seen there. */
     if (count < 0) break;
@@ -2470,9 +2655,39 @@ static void take_frames(strata *bus) {
   shrink(bus);
 }
 
+/* Linux has it, but its headers name it for _GNU_SOURCE only. */
+enum { close_on_exec = 0x40000000 /* MSG_CMSG_CLOEXEC */ };
+
+/* Reads bytes, and the descriptors that come with one of them. False if the connection ended for them. */
+static bool read_with(strata *bus, ssize_t *count) {
+  union beside beside;
+  struct descriptors came = {0};
+  struct iovec part = {bus->in + bus->in_end, bus->in_size - bus->in_end};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = beside.bytes, .msg_controllen = sizeof beside};
+  *count = recvmsg(bus->fd, &message, MSG_DONTWAIT | close_on_exec);
+  if (*count < 0) return true;
+  for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    came.count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    memcpy(came.numbers, CMSG_DATA(header), came.count * sizeof(int));
+  }
+  const char *problem = NULL;
+  if (message.msg_flags & MSG_CTRUNC) problem = "this process can't open as many files as came (RLIMIT_NOFILE)";
+  else if (came.count > 0 && bus->received_count == 2) problem = "the bus sent descriptors without a frame that names them";
+  if (problem == NULL) {
+    if (came.count > 0) bus->received[bus->received_count++] = came;
+    return true;
+  }
+  close_all(came.numbers, came.count);
+  broken(bus, problem);
+  return false;
+}
+
 static void read_in(strata *bus) {
   if (bus->in_end == bus->in_size && !make_room(bus, bus->in_size)) return;
-  ssize_t count = recv(bus->fd, bus->in + bus->in_end, bus->in_size - bus->in_end, MSG_DONTWAIT);
+  ssize_t count;
+  if (!bus->carries) count = recv(bus->fd, bus->in + bus->in_end, bus->in_size - bus->in_end, MSG_DONTWAIT);
+  else if (!read_with(bus, &count)) return;
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (count <= 0) {
     disconnected(bus, bus->last_code, bus->last_message);
@@ -2481,6 +2696,9 @@ static void read_in(strata *bus) {
   bus->in_end += (size_t)count;
   bool filled = bus->in_end == bus->in_size && bus->in_size < idle_buffer;
   take_frames(bus);
+  /* A frame's first byte brings its descriptors, so those of one unfinished frame may be here. */
+  if (bus->fd >= 0 && bus->received_count > (bus->in_start != bus->in_end ? 1u : 0u))
+    broken(bus, "the bus sent descriptors without a frame that names them");
   if (filled && bus->fd >= 0 && bus->in_end == 0 && bus->in_size < idle_buffer) {
     char *in = resize(bus, bus->in, bus->in_size, bus->in_size * 2);
     if (in != NULL) bus->in = in, bus->in_size *= 2;
@@ -2610,6 +2828,8 @@ int strata_run(strata *bus, int argc, char **argv) {
 void strata_free(strata *bus) {
   if (bus == NULL) return;
   if (bus->fd >= 0) close(bus->fd);
+  drop_unsent(bus, bus->sending_count);
+  drop_received(bus);
   for (int i = 0; i < 2; i++)
     if (bus->wake[i] >= 0) close(bus->wake[i]);
   for (size_t i = 0; i < buckets; i++) {

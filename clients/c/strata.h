@@ -75,6 +75,9 @@ typedef struct strata_options {
    * break; default: standard error. */
   void (*log)(void *context, const char *line);
   void *log_context;
+  /** Descriptors go with its requests, and come with replies and reports. An
+   * action that strata_descriptors() declares says so by itself. */
+  bool descriptors;
 } strata_options;
 
 /** Makes a peer, not yet connected. `options` may be NULL. Returns NULL if
@@ -105,8 +108,14 @@ enum {
   STRATA_SECRET = 4  /**< for strata_setting() */
 };
 
+enum { STRATA_DESCRIPTORS = 16 /**< the most descriptors that go with one message */ };
+
 /** Provides the action `Interface/action`; `Interface/` takes any action. */
 strata_status strata_action(strata *bus, const char *path, unsigned flags, strata_handler *handler, void *context);
+
+/** Declares how many descriptors an action of strata_action() takes with a call
+ * and gives with its reply at most, 0 to STRATA_DESCRIPTORS each. */
+strata_status strata_descriptors(strata *bus, const char *path, unsigned params, unsigned reply);
 
 /** The contract's version of an interface that has actions, such as "1.0". */
 strata_status strata_version(strata *bus, const char *interface, const char *version);
@@ -196,10 +205,27 @@ const char *strata_instance(const strata_request *request);
  * none. `released` should free what it leads to. */
 void **strata_instance_data(strata_request *request);
 
+/** How many descriptors came with a call or a report. Those that aren't taken are
+ * closed when the request is freed. */
+size_t strata_descriptor_count(const strata_request *request);
+
+/** Takes one of them over: from now on it is the caller's to close. -1 if there
+ * is none at this index, or it was taken. Programs that this process starts
+ * don't inherit it. */
+int strata_take_descriptor(strata_request *request, size_t index);
+
 /** Answers, once. After the handler has returned, this frees the request,
  * whatever the status is. A reply that is too large for the bus, or finds no
  * room, becomes an error to the caller: every request ends in one answer. */
 strata_status strata_reply(strata_request *request, const char *body, size_t length);
+
+/** Answers a call with descriptors beside the body, at most as many as
+ * strata_descriptors() declares. They are duplicated, so they stay the caller's
+ * to close. If they can't be sent, the caller gets an error: STRATA_INVALID if
+ * one isn't open or the connection carries none, STRATA_OVERLOADED if 64 wait to be
+ * sent or the process has no room for more. */
+strata_status strata_reply_with(strata_request *request, const char *body, size_t length, const int *descriptors,
+                                size_t count);
 
 /** Ends a request with an error. A code of the program's own has a dot, such as
  * "Shop.closed". `ran` is NULL, "no", "maybe" or "yes". */
@@ -241,8 +267,13 @@ typedef struct strata_answer {
   size_t root_length;
   const char *meta; /**< as `root` */
   size_t meta_length;
+  size_t descriptor_count; /**< that came with a reply; for strata_take_answered() */
   void *internal;
 } strata_answer;
+
+/** Takes one of an answer's descriptors over, as strata_take_descriptor() does.
+ * Those that aren't taken are closed when the answer is no longer valid. */
+int strata_take_answered(const strata_answer *answer, size_t index);
 
 /** Gets the final answer, exactly once for each request that was sent. */
 typedef void strata_answered(strata *bus, const strata_answer *answer, void *context);
@@ -266,6 +297,11 @@ typedef struct strata_message {
   void *context;                /**< of both */
   bool retain; /**< of a broadcast: the bus keeps it for later observers; "bus/forget" takes it back */
   const char *key; /**< of a request, 1 to 64 bytes: the same replica gets those with the same key; NULL for none */
+  /** Of a call or a report: at most STRATA_DESCRIPTORS. They are duplicated, so they
+   * stay the caller's to close. STRATA_INVALID and STRATA_OVERLOADED as for
+   * strata_reply_with(). */
+  const int *descriptors;
+  size_t descriptor_count;
 } strata_message;
 
 /** Sends a request. `id`, which may be NULL, is set to its number, 0 for a

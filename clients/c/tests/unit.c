@@ -4,6 +4,7 @@
 #define _XOPEN_SOURCE 700
 #include "strata.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -34,10 +35,13 @@ static char got[1 << 20]; /* the last frame's header, then its body */
 static char *got_body;
 static char input[1 << 21];
 static size_t input_length;
+static int came[256]; /* the descriptors that came from the client */
+static size_t came_count;
 static size_t counted; /* bytes that the allocator has given out */
 static size_t peak;
 
-static void quiet(void *context, const char *line) { (void)context, (void)line; }
+static char last_line[512];
+static void quiet(void *context, const char *line) { (void)context, snprintf(last_line, sizeof last_line, "%s", line); }
 
 static void *count_memory(void *context, void *old, size_t old_size, size_t size) {
   (void)context;
@@ -109,6 +113,46 @@ static void step(void) {
   for (int i = 0; i < 3; i++) strata_step(bus, 0);
 }
 
+union beside {
+  struct cmsghdr header;
+  char bytes[CMSG_SPACE(sizeof(int) * 32)];
+};
+
+/* Writes bytes whose first one has descriptors. */
+static void write_with(const char *bytes, size_t length, const int *numbers, size_t count) {
+  union beside beside;
+  struct iovec part = {(void *)(uintptr_t)bytes, length};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = beside.bytes, .msg_controllen = CMSG_SPACE(count * sizeof(int))};
+  memset(&beside, 0, sizeof beside);
+  beside.header.cmsg_level = SOL_SOCKET, beside.header.cmsg_type = SCM_RIGHTS, beside.header.cmsg_len = CMSG_LEN(count * sizeof(int));
+  memcpy(CMSG_DATA(&beside.header), numbers, count * sizeof(int));
+  ssize_t written;
+  do written = sendmsg(peer, &message, MSG_NOSIGNAL);
+  while (written < 0 && errno == EINTR);
+  check(written > 0);
+  if (written > 0) write_all(bytes + written, length - (size_t)written);
+}
+
+static void give_with(const char *header, const char *body, const int *numbers, size_t count) {
+  static char frame[1 << 16];
+  write_with(frame, frame_of(frame, header, body, strlen(body)), numbers, count);
+}
+
+/* Reads bytes of the client, and keeps the descriptors that come with them. */
+static ssize_t receive(void) {
+  union beside beside;
+  struct iovec part = {input + input_length, sizeof input - input_length};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = beside.bytes, .msg_controllen = sizeof beside};
+  ssize_t count = recvmsg(peer, &message, MSG_DONTWAIT);
+  if (count < 0) return count;
+  for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
+    size_t size = header->cmsg_len - CMSG_LEN(0);
+    memcpy(came + came_count, CMSG_DATA(header), size);
+    came_count += size / sizeof(int);
+  }
+  return count;
+}
+
 /* The next frame of the client, or false if there is none. */
 static bool next(void) {
   for (int idle = 0; idle < 100;) {
@@ -129,7 +173,7 @@ static bool next(void) {
       }
     }
     strata_step(bus, 0);
-    ssize_t count = peer < 0 ? 0 : recv(peer, input + input_length, sizeof input - input_length, MSG_DONTWAIT);
+    ssize_t count = peer < 0 ? 0 : receive();
     if (count > 0) input_length += (size_t)count, idle = 0;
     else idle++;
   }
@@ -158,7 +202,8 @@ static bool accept_client(void) {
 
 static const char welcome[] =
     "{\"app\":\"a\",\"settings\":{\"k\":1},\"subscriptions\":[11,12,13],\"limits\":{\"frame\":16777216,\"header\":16384},"
-    "\"features\":[\"contracts\"]}";
+    "\"features\":[\"contracts\",\"descriptors\"]}";
+static const char *welcomed = welcome;
 
 static void greet(void) {
   if (!accept_client() || !next()) {
@@ -171,7 +216,7 @@ static void greet(void) {
   snprintf(header, sizeof header, "{\"kind\":\"reply\",\"id\":%.*s}", (int)id.length, id.at);
   char hello[4096];
   snprintf(hello, sizeof hello, "%.4000s", got_body);
-  give(header, welcome);
+  give(header, welcomed);
   step();
   strcpy(got, hello);
 }
@@ -678,6 +723,267 @@ static void bounds(void) {
   free(frame), free(body);
 }
 
+/* ---- Descriptors ---- */
+
+/* How many this process has, the one that counts them left out. */
+static int open_files(void) {
+  DIR *directory = opendir("/proc/self/fd");
+  int count = -1;
+  while (readdir(directory) != NULL) count++;
+  closedir(directory);
+  return count - 2; /* `.` and `..` */
+}
+
+/* A file that is to be read from its start. */
+static int file(const char *content) {
+  char name[96];
+  snprintf(name, sizeof name, "%s/file", folder);
+  int number = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+  unlink(name);
+  if (pwrite(number, content, strlen(content), 0) < 0) abort();
+  return number;
+}
+
+/* Whether the file has this content; closes it. */
+static bool holds(int number, const char *content) {
+  char text[64] = "";
+  bool same = pread(number, text, sizeof text - 1, 0) >= 0 && strcmp(text, content) == 0;
+  return close(number) == 0 && same;
+}
+
+static void drop_came(void) {
+  for (size_t i = 0; i < came_count; i++) close(came[i]);
+  came_count = 0;
+}
+
+static int given[STRATA_DESCRIPTORS + 1]; /* what `give_files` answers with */
+static size_t given_count, seen_count;
+static strata_status given_status;
+
+static void take_files(strata_request *r, void *c) {
+  (void)c;
+  seen_count = strata_descriptor_count(r);
+  int first = strata_take_descriptor(r, 0);
+  check(first >= 0 && fcntl(first, F_GETFD) == FD_CLOEXEC && holds(first, "one"));
+  check(strata_take_descriptor(r, 0) == -1 && strata_take_descriptor(r, seen_count) == -1);
+  strata_reply(r, NULL, 0);
+}
+
+static void give_files(strata_request *r, void *c) {
+  (void)c;
+  given_status = strata_reply_with(r, "true", 0, given, given_count);
+}
+
+static void files_answered(strata *b, const strata_answer *a, void *c) {
+  (void)b, (void)c;
+  seen_count = a->descriptor_count;
+  if (seen_count == 2) check(holds(strata_take_answered(a, 1), "two") && strata_take_answered(a, 1) == -1);
+}
+
+static void start_files(strata_options options, bool declares) {
+  make(options);
+  declare();
+  strata_observation files = {.name = "files", .handler = take_files};
+  strata_observe(bus, &files);
+  strata_action(bus, "T/take", 0, take_files, NULL);
+  strata_action(bus, "T/give", 0, give_files, NULL);
+  strata_event(bus, "give", give_files, NULL);
+  if (declares) {
+    check(strata_descriptors(bus, "T/take", 16, 0) == STRATA_OK && strata_descriptors(bus, "T/give", 0, 2) == STRATA_OK);
+    check(strata_descriptors(bus, "T/none", 1, 0) == STRATA_INVALID && strata_descriptors(bus, "T/take", 17, 0) == STRATA_INVALID);
+  }
+  greet();
+}
+
+static void descriptors(void) {
+  test_name = "descriptors";
+  int before = open_files(), two[2];
+  static int sixteen[STRATA_DESCRIPTORS + 1];
+  two[0] = file("one"), two[1] = file("two");
+  for (int i = 0; i <= STRATA_DESCRIPTORS; i++) sixteen[i] = two[0];
+
+  /* What comes: calls, reports, replies. What isn't taken is closed. */
+  start_files((strata_options){0}, true);
+  int connected = open_files();
+  check(has("\"descriptors\":true,\"module\"") && has("\"take\":{\"descriptors\":{\"params\":16,\"reply\":0}}"));
+  check(strata_descriptors(bus, "T/take", 1, 0) == STRATA_INVALID);
+  give_with("{\"kind\":\"call\",\"id\":1,\"to\":\"T/take\",\"descriptors\":2}", "", two, 2);
+  check(is("{\"kind\":\"reply\",\"id\":1}", NULL) && seen_count == 2 && open_files() == connected);
+  give_with("{\"kind\":\"call\",\"id\":2,\"to\":\"T/take\",\"descriptors\":16}", "", sixteen, 16);
+  check(is("{\"kind\":\"reply\",\"id\":2}", NULL) && seen_count == 16 && open_files() == connected);
+  give_with("{\"kind\":\"notice\",\"id\":3,\"name\":\"files\",\"subscription\":13,\"via\":\"report\",\"descriptors\":1}", "", two, 1);
+  check(is("{\"kind\":\"reply\",\"id\":3}", NULL) && seen_count == 1 && open_files() == connected);
+  give_with("{\"kind\":\"call\",\"id\":4,\"to\":\"T/none\",\"descriptors\":2}", "", two, 2);
+  check(next() && has("unknown-action") && open_files() == connected);
+  give_with("{\"kind\":\"call\",\"id\":5,\"to\":\"T/take\",\"descriptors\":2}", "{", two, 2);
+  check(next() && has("bad-params") && open_files() == connected);
+  give_with("{\"kind\":\"reply\",\"id\":77,\"descriptors\":2}", "", two, 2);
+  step();
+  check(open_files() == connected);
+  give_with("{\"kind\":\"call\",\"id\":6,\"to\":\"T/keep\",\"descriptors\":2}", "", two, 2);
+  step();
+  check(open_files() == connected + 2);
+  give("{\"kind\":\"cancel\",\"id\":6}", "");
+  step();
+  check(cancels == 1 && open_files() == connected);
+
+  strata_message m = {.to = "B/b", .answered = files_answered};
+  uint64_t id = 0;
+  char header[96];
+  check(strata_send(bus, STRATA_CALL, &m, &id) == STRATA_OK && next());
+  snprintf(header, sizeof header, "{\"kind\":\"reply\",\"id\":%d,\"descriptors\":2}", (int)id);
+  give_with(header, "1", two, 2);
+  step();
+  check(seen_count == 2 && open_files() == connected);
+
+  /* Several frames in one read, and one in pieces: each has its own. */
+  char bytes[1024];
+  size_t length = frame_of(bytes, "{\"kind\":\"call\",\"id\":7,\"to\":\"T/echo\"}", "7", 1);
+  write_all(bytes, length);
+  give_with("{\"kind\":\"call\",\"id\":8,\"to\":\"T/take\",\"descriptors\":2}", "", two, 2);
+  length = frame_of(bytes, "{\"kind\":\"call\",\"id\":9,\"to\":\"T/take\",\"descriptors\":1}", "", 0);
+  write_with(bytes, 1, two, 1);
+  step();
+  for (size_t i = 1; i < length; i++) write_all(bytes + i, 1), strata_step(bus, 0);
+  check(is("{\"kind\":\"reply\",\"id\":7}", "7") && is("{\"kind\":\"reply\",\"id\":8}", NULL));
+  check(is("{\"kind\":\"reply\",\"id\":9}", NULL) && seen_count == 1 && open_files() == connected);
+
+  length = frame_of(bytes, "{\"kind\":\"call\",\"id\":20,\"to\":\"T/take\",\"descriptors\":2}", "", 0);
+  write_with(bytes, 1, two, 2);
+  step();
+  write_all(bytes + 1, length - 1);
+  give_with("{\"kind\":\"call\",\"id\":21,\"to\":\"T/take\",\"descriptors\":1}", "", two, 1);
+  check(is("{\"kind\":\"reply\",\"id\":20}", NULL) && is("{\"kind\":\"reply\",\"id\":21}", NULL) && open_files() == connected);
+
+  /* What goes out. The caller's own stay open. */
+  given[0] = two[1], given[1] = two[0], given_count = 2;
+  give("{\"kind\":\"call\",\"id\":10,\"to\":\"T/give\"}", "");
+  check(is("{\"kind\":\"reply\",\"id\":10,\"descriptors\":2}", "true") && given_status == STRATA_OK && came_count == 2);
+  check(holds(came[0], "two") && holds(came[1], "one") && open_files() == connected);
+  came_count = 0;
+  give("{\"kind\":\"call\",\"id\":13,\"to\":\"module/event\",\"name\":\"give\"}", "");
+  check(next() && has("\"id\":13,\"code\":\"failed\"") && given_status == STRATA_INVALID && open_files() == connected);
+  given_count = 17;
+  give("{\"kind\":\"call\",\"id\":11,\"to\":\"T/give\"}", "");
+  check(next() && has("\"id\":11,\"code\":\"failed\"") && given_status == STRATA_INVALID);
+  given[1] = 100000, given_count = 2;
+  give("{\"kind\":\"call\",\"id\":12,\"to\":\"T/give\"}", "");
+  check(next() && has("\"id\":12,\"code\":\"failed\"") && given_status == STRATA_INVALID && open_files() == connected);
+  m = (strata_message){.to = "B/b", .descriptors = sixteen, .descriptor_count = 16};
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK && next() && has("\"descriptors\":16") && came_count == 16);
+  drop_came();
+  m.name = "n", m.descriptors = two + 1, m.descriptor_count = 1;
+  check(strata_send(bus, STRATA_REPORT, &m, NULL) == STRATA_OK && next() && has("\"descriptors\":1") && came_count == 1);
+  check(holds(came[0], "two"));
+  came_count = 0;
+  check(strata_send(bus, STRATA_BROADCAST, &m, NULL) == STRATA_INVALID && strata_send(bus, STRATA_OPEN, &m, NULL) == STRATA_INVALID);
+  m.descriptors = sixteen, m.descriptor_count = 17;
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_INVALID);
+  m.descriptor_count = 1, m.to = "\xff";
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_INVALID && open_files() == connected && !next());
+  check(came_count == 0);
+
+  /* Long frames, with others before and behind: the socket takes none whole. */
+  size_t size = 300000;
+  char *body = malloc(size);
+  memset(body, '1', size);
+  for (int i = 0; i < 12; i++) {
+    int third[3] = {two[i % 2], two[0], two[1]};
+    m = (strata_message){.to = "B/b", .body = body, .length = i % 4 == 3 ? 1 : size, .descriptors = third, .descriptor_count = (size_t)i % 4};
+    check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK);
+  }
+  size_t taken = 0;
+  for (int i = 0; i < 12; i++) {
+    check(next() && strlen(got_body) == (i % 4 == 3 ? 1 : size) && has("\"descriptors\"") == (i % 4 > 0));
+    if (i % 4 > 0) check(came_count >= taken + (size_t)i % 4 && holds(came[taken], i % 2 ? "two" : "one"));
+    for (size_t j = 1; j < (size_t)i % 4; j++) check(holds(came[taken + j], j == 1 ? "one" : "two"));
+    taken += (size_t)i % 4;
+  }
+  check(came_count == taken && open_files() == connected);
+  came_count = 0;
+
+  /* At most 64 wait to be sent; the connection's end closes them. */
+  m = (strata_message){.to = "B/b", .body = body, .length = size};
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK);
+  m = (strata_message){.to = "B/b", .descriptors = sixteen, .descriptor_count = 16};
+  for (int i = 0; i < 4; i++) check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK);
+  m.descriptor_count = 1;
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OVERLOADED && open_files() == connected + 64);
+  step();
+  drop_peer();
+  step();
+  check(open_files() == connected - 2 && lost == 1);
+  greet();
+  check(open_files() == connected && strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK);
+  give_with("{\"kind\":\"call\",\"id\":6,\"to\":\"T/keep\",\"descriptors\":2}", "", two, 2);
+  length = frame_of(bytes, "{\"kind\":\"call\",\"id\":9,\"to\":\"T/take\",\"descriptors\":1}", "", 0);
+  write_with(bytes, 8, two, 1);
+  step();
+  while (next()) continue;
+  drop_came();
+  check(open_files() == connected + 3 && strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK);
+  done(); /* with a kept request, an unfinished frame, and an unsent one */
+  check(open_files() == before + 2);
+
+  /* A result keeps them until it is freed. */
+  start_files((strata_options){.descriptors = true}, false);
+  m = (strata_message){.to = "B/b"};
+  strata_result result;
+  snprintf(header, sizeof header, "{\"kind\":\"reply\",\"id\":2,\"descriptors\":2}");
+  give_with(header, "1", two, 2);
+  check(strata_wait(bus, STRATA_CALL, &m, &result) && result.answer.descriptor_count == 2 && open_files() == connected + 2);
+  check(holds(strata_take_answered(&result.answer, 0), "one"));
+  strata_result_free(bus, &result);
+  check(open_files() == connected && strata_take_answered(&result.answer, 1) == -1);
+
+  /* A frame that is refused for its length. */
+  done();
+  start_files((strata_options){.frame = 1000, .descriptors = true}, false);
+  memset(body, ' ', 5000), body[0] = '1', body[5000] = 0;
+  give_with("{\"kind\":\"call\",\"id\":9,\"to\":\"T/take\",\"descriptors\":2}", body, two, 2);
+  check(next() && has("\"id\":9,\"code\":\"overloaded\"") && open_files() == connected);
+
+  /* What doesn't match ends the connection. */
+  const char *names_two = "{\"kind\":\"reply\",\"id\":9,\"descriptors\":2}", *none = "{\"kind\":\"reply\",\"id\":9}";
+  give_with(names_two, "", two, 1);
+  step();
+  check(lost == 1 && open_files() == connected - 1);
+  greet(), give(names_two, ""), step();
+  check(lost == 2);
+  greet(), give_with(none, "", two, 2), step();
+  check(lost == 3);
+  greet(), write_with("", 1, two, 1), write_with("", 1, two, 1), step();
+  check(lost == 4 && open_files() == connected - 1);
+  /* The kernel drops what has no room, as it does when the process may open no more files. */
+  greet(), give_with(names_two, "", sixteen, 17), step();
+  check(lost == 5 && open_files() == connected - 1 && strstr(last_line, "RLIMIT_NOFILE") != NULL);
+  /* Three sets without a frame that names them, the third inside a handler that waits. */
+  greet();
+  length = frame_of(bytes, "{\"kind\":\"call\",\"id\":5,\"to\":\"T/wait\"}", "", 0);
+  write_with(bytes, 1, two, 1), step();
+  write_all(bytes + 1, length - 1), write_with("", 1, two, 1), write_with("", 1, two, 1);
+  strata_step(bus, 0);
+  check(lost == 6 && open_files() == connected - 1);
+  done();
+
+  /* Neither this end nor an older bus may carry some. */
+  for (int i = 0; i < 2; i++) {
+    if (i == 1) welcomed = "{\"features\":[]}";
+    start_files((strata_options){.descriptors = i == 1}, false);
+    check(has("\"descriptors\"") == (i == 1));
+    m = (strata_message){.to = "B/b", .descriptors = two, .descriptor_count = 1};
+    check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_INVALID && !next());
+    given_count = 1;
+    give("{\"kind\":\"call\",\"id\":11,\"to\":\"T/give\"}", "");
+    check(next() && has("\"code\":\"failed\"") && given_status == STRATA_INVALID && open_files() == connected);
+    done();
+  }
+  welcomed = welcome;
+  free(body);
+  close(two[0]), close(two[1]);
+  check(open_files() == before);
+}
+
 int main(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   snprintf(folder, sizeof folder, "/tmp/strata-unit-XXXXXX");
@@ -685,7 +991,7 @@ int main(void) {
   snprintf(path, sizeof path, "%s/bus", folder);
   unsetenv("STRATA_MODULE"), unsetenv("STRATA_TOKEN"), unsetenv("STRATA_LIFELINE");
   listen_anew();
-  json(), served(), nested(), own(), session(), ends(), backlog();
+  json(), served(), nested(), own(), descriptors(), session(), ends(), backlog();
   /* Signals interrupt every call of the system. */
   struct sigaction action = {.sa_handler = interrupted};
   struct itimerval often = {{0, 4000}, {0, 4000}}, never = {{0, 0}, {0, 0}};
