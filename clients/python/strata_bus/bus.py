@@ -138,7 +138,11 @@ class Bus:
             return value
         from .typed import decoded_reply
 
-        return Answer(decoded_reply(to, reply, value.value), value.descriptors)
+        try:
+            return Answer(decoded_reply(to, reply, value.value), value.descriptors)
+        except BusError:
+            close_all(value.descriptors)
+            raise
 
     async def open(
         self,

@@ -394,9 +394,9 @@ class CallBoundTests(BusCase):
         connection = high._present()
         send = connection.send
 
-        def see(frame: Any) -> None:
+        def see(frame: Any, descriptors: Any) -> None:
             sent.append(bytes(frame))
-            send(frame)
+            send(frame, descriptors)
 
         with mock.patch.object(connection, "send", see):
             self.assertEqual(await high.call("Low/echo", 1, key="k"), 1)

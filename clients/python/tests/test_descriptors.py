@@ -117,6 +117,14 @@ class DescriptorTests(BusCase):
         self.assertEqual(seen.rest(), [["found", "found"]] * 2)
         await self.assertAllClosed()
 
+    async def test_an_observer_answers_with_none(self) -> None:
+        self.low.observe("file.found")(lambda notice: WithDescriptors(None, [0]))
+        await self.begin()
+        with self.assertLogs("strata", "ERROR"):
+            error = await self.assertRefused(self.high.report("file.found", to="Low"), "failed", "yes")
+        self.assertIn("an observer can't answer with descriptors", error.message)
+        await self.assertAllClosed()
+
     async def test_instances_have_them(self) -> None:
         boxes = self.low.instances("Box", lambda new: [])
 
@@ -179,6 +187,19 @@ class DescriptorTests(BusCase):
         await within(asyncio.gather(*calls))
         await self.assertAllClosed()
 
+    async def test_requests_of_one_round_keep_their_order(self) -> None:
+        seen: list[int] = []
+
+        @self.offers(params=1)
+        def do(call: strata_bus.Call) -> None:
+            seen.append(call.params)
+
+        await self.begin()
+        with open(memory("some")) as file:
+            calls = [self.high.call("Low/do", number, descriptors=[file] * (number % 3 == 2)) for number in range(9)]
+            await within(asyncio.gather(*calls))
+        self.assertEqual(seen, list(range(9)))
+
     async def test_what_is_not_declared_is_refused(self) -> None:
         @self.offers(reply=1)
         def do(call: strata_bus.Call) -> WithDescriptors[None]:
@@ -193,6 +214,14 @@ class DescriptorTests(BusCase):
         await self.assertRefused(self.high.call("Low/do", 2), "failed", "yes")
         self.assertEqual((await within(self.high.call_with_descriptors("Low/do", 0))), (None, []))
         await self.assertRefused(self.high.call("Low/do", 1, descriptors=[10_000]), "bad-params", "no")
+        # Errors keep the frames that they passed through.
+        with open(memory("mine")) as file:
+            kept = await asyncio.gather(
+                self.high.call("Low/" + "x" * 20_000, descriptors=[file]),
+                self.high.call_with_descriptors("Low/do", 1, reply=str),
+                return_exceptions=True,
+            )
+        self.assertEqual([error.code for error in kept if isinstance(error, strata_bus.BusError)], ["too-large", "failed"])
         await self.assertAllClosed()
 
     async def test_a_connection_that_does_not_say_so_has_none(self) -> None:
