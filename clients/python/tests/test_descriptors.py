@@ -381,6 +381,26 @@ class DescriptorTests(BusCase):
         self.assertEqual(open_files() - self.before, -2, "both sockets are closed, and nothing else is open")
         await self.start_broker()
 
+    async def test_closing_waits_for_what_is_unsent_only_so_long(self) -> None:
+        resumed = Seen()
+        self.offers(params=16)(lambda call: None)
+        self.high.resumed(lambda: resumed(True))
+        await self.begin()
+        calls = await self.fill()
+        connection = self.high._connection
+        assert connection is not None and self.broker is not None
+        with open(memory("unsent")) as file:
+            calls.append(asyncio.create_task(self.high.call("Low/do", descriptors=[file] * 16)))
+            await asyncio.sleep(0)
+        with unittest.mock.patch("strata_bus.connection.LAST", 0.01):
+            connection.close()
+            await within(connection.ended)
+        self.broker.send_signal(signal.SIGCONT)
+        await resumed.next()
+        for call in calls:
+            await self.assertRefused(call, "died", "maybe")
+        await self.assertAllClosed()
+
     async def test_requests_wait_while_many_are_unsent(self) -> None:
         self.offers(params=16)(lambda call: None)
         await self.begin()
@@ -504,6 +524,24 @@ class FakeBusDescriptorTests(unittest.IsolatedAsyncioTestCase):
         bus.close()
         await asyncio.sleep(0)
         self.assertEqual(open_files(), self.before)
+
+    async def test_what_the_bus_said_last_is_read_although_it_takes_nothing(self) -> None:
+        tool, bus = await self.connected()
+        connection = tool._connection
+        assert connection is not None
+        bus.send(strata_bus.encode_frame(b'{"kind":"error","code":"slow-consumer","message":"so it is"}'))
+        bus.close()
+        asking = asyncio.create_task(tool.call("A/b", descriptors=[0, 0]))
+        await self.refused(asking)
+        self.assertEqual((await within(connection.ended)).code, "slow-consumer")
+        await asyncio.sleep(0)
+        self.assertEqual(open_files(), self.before)
+
+    async def refused(self, asking: asyncio.Task[Any]) -> None:
+        """Waits for a request that dies with its connection."""
+        with self.assertRaises(strata_bus.BusError) as raised:
+            await within(asking)
+        self.assertEqual(raised.exception.code, "died")
 
     async def test_no_room_for_files_ends_the_connection(self) -> None:
         tool, bus = await self.connected()
