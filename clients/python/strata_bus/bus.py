@@ -4,20 +4,18 @@ import asyncio
 import collections
 import functools
 import math
-import socket
-import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar, overload
 
 from .checks import checked_meta, checked_name, encode_params, keyed, milliseconds
 from .codec import decode_answer
 from .connection import Connection
-from .descriptor_transport import DescriptorTransport
 from .descriptors import Answer, Descriptor, DescriptorLike, close_all, duplicated_for_request, received_with
+from .dialing import connected
 from .errors import BusError, outcome
 from .following import Follow
 from .handlers import Context, serving
-from .limits import BACKLOG, CREDIT, DEADLINE, MOST_WAITING
+from .limits import CREDIT, DEADLINE, MOST_WAITING
 from .measurements import Measurement
 from .own_spans import current_trace
 from .streams import Parts, Stream, TypedStream
@@ -225,9 +223,7 @@ class Bus:
             deadline: seconds for each step.
             credit: how many partial replies are read ahead.
         """
-        header: dict[str, Any] = {"kind": "call", "id": 0, "to": to, "credit": credit} | keyed(key)
-        if skip_auth:
-            header["auth"] = "skip"
+        header = _call_header(to, skip_auth, key) | {"credit": credit}
         begin = functools.partial(self._begin, header, params, deadline, meta, trace)
         if element is None:
             return Stream(begin, credit)
@@ -522,22 +518,7 @@ class Bus:
 
     async def _dial(self, path: str, hello: dict[str, Any]) -> Connection:
         """Connects and says hello. Raises OSError, or hello's refusal as BusError."""
-        loop = asyncio.get_running_loop()
-        client = socket.socket(socket.AF_UNIX)
-        try:
-            # If the listener's backlog is full, a blocking connect waits for a place in it. A
-            # non-blocking one fails, and asyncio would take the socket for connected.
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", BACKLOG, 0))
-            client.connect(path)
-            client.setblocking(False)
-            connection = Connection(self, hello)
-            if connection.carries:
-                DescriptorTransport(loop, client, connection)
-            else:
-                await loop.create_unix_connection(lambda: connection, sock=client)
-        except BaseException:
-            client.close()
-            raise
+        connection = await connected(path, lambda: Connection(self, hello))
         try:
             await asyncio.shield(connection.welcome)
         except asyncio.CancelledError:
