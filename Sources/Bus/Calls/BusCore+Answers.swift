@@ -39,14 +39,11 @@ extension BusCore {
         _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
         to caller: Peer
     ) {
-        if !header.members.isDisjoint(with: [.more, .descriptors]) {
-            if header.more { return forwardPartial(call, header, body, from: peer, to: caller) }
-            if header.members.contains(.descriptors) {
-                statistics.replies += 1
-                return forwardDescriptors(call, header, body, from: peer, to: caller)
-            }
-        }
+        if header.more { return forwardPartial(call, header, body, from: peer, to: caller) }
         statistics.replies += 1
+        if header.members.contains(.descriptors) {
+            return forwardDescriptors(call, header, body, from: peer, to: caller)
+        }
         durations.record((time - min(time, call.pointee.startedAt)) / 1_000)
         let count = body.count + header.trace.count + header.meta.count + HeaderWriter.overhead / 4
         guard fits(count, caller) else { return overloadedAnswer(call, count, caller) }
@@ -69,7 +66,7 @@ extension BusCore {
         }
     }
 
-    @inline(__always)
+    @inline(never)
     func monitorReply(_ call: CallPointer, _ body: UnsafeRawBufferPointer, more: Bool, from peer: Peer, to caller: Peer)
     {
         if traffic.isOn, !more { countEnd(call, isError: false) }

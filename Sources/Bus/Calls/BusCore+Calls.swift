@@ -79,10 +79,7 @@ extension BusCore {
         {
             if try sendToNode(header, body, from: peer) { return }
             try check(route, header, from: peer, .existence ... .declaration)
-            try checkDescriptors(toOwner: route.owner, from: peer)
-            try route.action.withBytes { action throws(BusError) in
-                try checkDescriptors(turn.descriptors?.takeUnretainedValue(), for: route.interface, action)
-            }
+            try checkDescriptors(of: route, from: peer)
         }
         if let adaptation = route.adaptation {
             // A call that no module can take is refused before its body is looked at.
@@ -198,45 +195,34 @@ extension BusCore {
             request.to.count + 64 + HeaderWriter.room(request.url) + request.trace.count + request.meta.count
             + HeaderWriter.room(request.name)
         let count = body.count + room + HeaderWriter.overhead / 2
-        if request.descriptors != nil, callee.descriptors == nil {
-            countUnsent(call, request, to: callee)
-            return fail(
-                call, .failed,
-                "\(request.to.text) takes descriptors, and the hello of \(callee.displayName) doesn't say "
-                    + "\"descriptors\": true")
-        }
-        guard fitsRequest(count, callee, new: count) else {
-            countUnsent(call, request, to: callee)
-            return fail(
-                call, .overloaded,
-                "the queue to \(callee.displayName) is full: \(whatIsFullForRequest(count, callee)); wait for answers"
-            )
-        }
-        call.pointee.wasSent(to: callee)
-        callee.addServed(call)
-        if monitors.isOn { monitorDelivered(call, request, to: callee) }
+        if request.descriptors != nil { return deliverDescriptors(call, request, room, to: callee) }
+        guard fitsRequest(count, callee, new: count) else { return queueIsFull(for: call, request, count, to: callee) }
+        noteSent(call, request, to: callee)
         let remaining = remaining(call)
-        if request.descriptors != nil { return queueDescriptors(call, request, remaining, room, to: callee) }
         call.pointee.end = queue(.call, to: callee, room: room, body: body, isAnswer: false) { writer in
             write(call, request, remaining, to: &writer)
         }
     }
 
+    /// Fails a call for which its callee's queue has no room.
     @inline(never)
-    private func queueDescriptors(
-        _ call: CallPointer, _ request: Request, _ remaining: UInt64, _ room: Int, to callee: Peer
-    ) {
-        guard let descriptors = request.descriptors?.takeUnretainedValue() else { return }
-        call.pointee.end = queue(
-            .call, to: callee, room: room, payload: payload(request.body, with: descriptors), isAnswer: false
-        ) { writer in
-            write(call, request, remaining, to: &writer)
-            writer.integer("descriptors", UInt64(descriptors.numbers.count))
-        }
+    func queueIsFull(for call: CallPointer, _ request: Request, _ count: Int, to callee: Peer) {
+        countUnsent(call, request, to: callee)
+        fail(
+            call, .overloaded,
+            "the queue to \(callee.displayName) is full: \(whatIsFullForRequest(count, callee)); wait for answers")
+    }
+
+    /// Notes that a call is queued to the session that serves it.
+    @inline(__always)
+    func noteSent(_ call: CallPointer, _ request: Request, to callee: Peer) {
+        call.pointee.wasSent(to: callee)
+        callee.addServed(call)
+        if monitors.isOn { monitorDelivered(call, request, to: callee) }
     }
 
     @inline(__always)
-    private func write(_ call: CallPointer, _ request: Request, _ remaining: UInt64, to writer: inout HeaderWriter) {
+    func write(_ call: CallPointer, _ request: Request, _ remaining: UInt64, to writer: inout HeaderWriter) {
         // because a call has a caller
         let (from, node) = call.pointee.caller!._withUnsafeGuaranteedRef { ($0.from, $0.node) }
         writer.integer("id", call.pointee.id)

@@ -63,6 +63,39 @@ extension BusCore {
         if let owner, isElsewhere(owner) { throw Self.staysHere(owner.name) }
     }
 
+    /// Checks that a call's descriptors can go on to its action, as far as that is known.
+    @inline(never)
+    func checkDescriptors(of route: RouteTable.Route, from peer: Peer) throws(BusError) {
+        guard let descriptors = turn.descriptors?.takeUnretainedValue() else { return }
+        try checkDescriptors(toOwner: route.owner, from: peer)
+        try route.action.withBytes { action throws(BusError) in
+            try checkDescriptors(descriptors, for: route.interface, action)
+        }
+    }
+
+    /// Queues a call with descriptors to the session that serves it.
+    @inline(never)
+    func deliverDescriptors(_ call: CallPointer, _ request: Request, _ room: Int, to callee: Peer) {
+        guard let descriptors = request.descriptors?.takeUnretainedValue() else { return }
+        let count = request.body.count + room + HeaderWriter.overhead / 2
+        guard callee.descriptors != nil else {
+            countUnsent(call, request, to: callee)
+            return fail(
+                call, .failed,
+                "\(request.to.text) takes descriptors, and the hello of \(callee.displayName) doesn't say "
+                    + "\"descriptors\": true")
+        }
+        guard fitsRequest(count, callee, new: count) else { return queueIsFull(for: call, request, count, to: callee) }
+        noteSent(call, request, to: callee)
+        let remaining = remaining(call)
+        call.pointee.end = queue(
+            .call, to: callee, room: room, payload: payload(request.body, with: descriptors), isAnswer: false
+        ) { writer in
+            write(call, request, remaining, to: &writer)
+            writer.integer("descriptors", UInt64(descriptors.numbers.count))
+        }
+    }
+
     /// The refusal of descriptors that would leave this node, or go to the bus itself.
     static func staysHere(_ target: String) -> BusError {
         BusError(.badParams, "descriptors go to modules of this node, and \(target) isn't one: send them without")
@@ -89,6 +122,7 @@ extension BusCore {
     }
 
     /// Forwards a final reply that has descriptors.
+    @inline(never)
     func forwardDescriptors(
         _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
         to caller: Peer

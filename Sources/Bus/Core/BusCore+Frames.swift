@@ -40,14 +40,22 @@ extension BusCore {
             }
             if frame.body.count >= Outbox.largeBody { turn.letGo() }
             guard turn.isInterrupted else { continue }
-            let descriptors = turn.releaseDescriptors()
-            if turn.takeInterruption() {
-                assembler.putBack(frame)
-                if let descriptors { peer.descriptors?.putBack(descriptors) }
-            }
-            return turn.lent == nil ? .slow : .lent
+            return interruption(of: peer, in: &assembler, at: frame)
         }
         return nil
+    }
+
+    /// Stops a turn behind a frame, or before it if the frame is to be handled later.
+    @inline(never)
+    private func interruption(
+        of peer: Peer, in assembler: inout FrameAssembler, at frame: Frame
+    ) -> Interruption {
+        let descriptors = turn.releaseDescriptors()
+        if turn.takeInterruption() {
+            assembler.putBack(frame)
+            if let descriptors { peer.descriptors?.putBack(descriptors) }
+        }
+        return turn.lent == nil ? .slow : .lent
     }
 
     /// Stops reading a peer until `resume`, which begins with the current frame again.

@@ -139,9 +139,15 @@ extension InterfaceRecord.Action: StatePart {
         try file(1, &name)
         try file(2, &needsAuthorization)
         try file(3, &isStream)
-        try file(4, &descriptors.params)
-        try file(5, &descriptors.reply)
+        try file(4, &descriptors)
         if file.isReading { nameBytes = Array(name.utf8) }
+    }
+}
+
+extension InterfaceRecord.DescriptorTerms: StatePart {
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &params)
+        try file(2, &reply)
     }
 }
 

@@ -12,9 +12,9 @@ package protocol PeerLink: AnyObject {
     /// Sends the bytes, until the deadline passes or the broker closes.
     /// - Returns: the number of bytes that were sent.
     func send(_ bytes: [UInt8], until deadline: Deadline) -> Int
-    /// Sends bytes that the kernel takes at once, and descriptors with the first one.
+    /// Sends the bytes that the kernel takes first, and descriptors with the first one.
     /// - Returns: the number of bytes that were sent, or a negative errno.
-    func send(_ bytes: [UInt8], with descriptors: [Int32]) -> Int
+    func send(_ bytes: [UInt8], with descriptors: [Int32], until deadline: Deadline) -> Int
     /// Takes in what has arrived. Call it when there is something.
     func read()
     /// Returns the next complete frame that was taken in; nil if there is none.
@@ -26,7 +26,9 @@ package protocol PeerLink: AnyObject {
 
 extension PeerLink {
     /// A link without a socket carries none.
-    package func send(_ bytes: [UInt8], with descriptors: [Int32]) -> Int { -Int(EOPNOTSUPP) }
+    package func send(_ bytes: [UInt8], with descriptors: [Int32], until deadline: Deadline) -> Int {
+        -Int(EOPNOTSUPP)
+    }
 }
 
 /// The bytes that arrived from a broker, split into frames.

@@ -58,12 +58,17 @@ package final class PeerSocket: PeerLink {
         return sent
     }
 
-    package func send(_ bytes: [UInt8], with descriptors: [Int32]) -> Int {
+    package func send(_ bytes: [UInt8], with descriptors: [Int32], until deadline: Deadline) -> Int {
         var bytes = bytes
         return bytes.withUnsafeMutableBytes { bytes in
             var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
-            let sent = strata_sendv_with(descriptor, &part, 1, descriptors, descriptors.count)
-            return sent < 0 ? -Int(errno) : sent
+            while true {
+                let sent = strata_sendv_with(descriptor, &part, 1, descriptors, descriptors.count)
+                if sent >= 0 { return sent }
+                let code = errno
+                var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                guard code == EAGAIN, poll(&wanted, 1, deadline.milliseconds) == 1 else { return -Int(code) }
+            }
         }
     }
 

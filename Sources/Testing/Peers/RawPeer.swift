@@ -72,9 +72,11 @@ public final class RawPeer {
         }
     }
 
-    /// Sends bytes that the kernel takes at once, and descriptors with the first one.
+    /// Sends the bytes that the kernel takes first, and descriptors with the first one.
     /// - Returns: the number of bytes that were sent, or a negative errno.
-    public func send(bytes: [UInt8], with descriptors: [Int32]) -> Int { link.send(bytes, with: descriptors) }
+    public func send(bytes: [UInt8], with descriptors: [Int32], within time: Duration = TestBus.patience) -> Int {
+        link.send(bytes, with: descriptors, until: group.deadline(time))
+    }
 
     /// Sends bytes in chunks, with one system call each.
     public func send(bytes: [UInt8], inPiecesOf size: Int) throws {

@@ -182,7 +182,7 @@ struct OtherBuildTests {
     @Test(.promise("10.32")) func everyFieldOfEveryPartIsWritten() throws {
         /// Properties that are derived, or that another part writes.
         let others: [String: Set<String>] = [
-            "BrokerState": ["queues"], "Statistics": ["codes"], "Deadline": ["timer", "bucket"],
+            "BrokerState": ["queues", "handedOn"], "Statistics": ["codes"], "Deadline": ["timer", "bucket"],
             "ModuleSession": ["interfaces", "urls"], "SeenReports": ["numbers"], "Interface": ["adds"],
             "Action": ["nameBytes"], "URL": ["isPublic"], "AppStart": ["timedTurn"], "StartBarrier": ["progress"],
         ]
@@ -213,6 +213,8 @@ struct OtherBuildTests {
         try check(RetainedState(object: []))
         try check(RetainedBroadcast.Terms())
         try check(RetainedWalkState())
+        try check(DescriptorState())
+        try check(InterfaceRecord.DescriptorTerms())
         try check(SuccessorState())
         try check(Successor.Brought())
         try check(ModuleSession())
