@@ -17,6 +17,8 @@ public enum RequestKind: UInt8, CaseIterable, Sendable {
     /// To the broker itself.
     case bus
     case event
+    /// To a role with replicas, with a key.
+    case keyed
 
     public var name: String { "\(self)" }
 }
