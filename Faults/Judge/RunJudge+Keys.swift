@@ -28,8 +28,9 @@ extension RunJudge {
         }
     }
 
-    /// Compares each request with those that the broker had before it: the previous one of the same
-    /// caller, and the newest one that was answered before this one was sent.
+    /// Compares each request with those that the broker sent on before it: the previous one of the same
+    /// caller, unless either waited for the authorizer, and the newest one that was answered before this
+    /// one was sent.
     private mutating func judgeKey(_ all: [KeyedRequest]) {
         var byCaller: [UInt32: KeyedRequest] = [:]
         let answered = all.filter { $0.state.answers > 0 }.sorted { $0.state.answeredAt < $1.state.answeredAt }
@@ -40,7 +41,8 @@ extension RunJudge {
                 newest = answered[next]
                 next += 1
             }
-            for before in [byCaller[request.number.process], newest].compactMap({ $0 })
+            let isInOrder = request.state.kind == RequestKind.keyed.rawValue
+            for before in [isInOrder ? byCaller[request.number.process] : nil, newest].compactMap({ $0 })
             where !mayMove(from: before.state, to: request.state) {
                 found(
                     .wrongReplica,
@@ -50,7 +52,7 @@ extension RunJudge {
                     process: before.state.handler)
                 break
             }
-            byCaller[request.number.process] = request
+            if isInOrder { byCaller[request.number.process] = request }
         }
     }
 

@@ -11,6 +11,8 @@ extension Worker {
     private static let callees = Role.rows.filter { $0.start != .onDemand }
     private static let modules = callees.filter { $0.player == .runtime }
     private static let wanted = Role.rows.filter { $0.start == .onDemand }
+    /// Named several times, so that more of the requests have a key.
+    private static let keyed = modules.filter { $0.replicas != nil }.flatMap { [Role](repeating: $0, count: 5) }
     private static let owners = modules.filter(\.hasInstances)
 
     func makeLoad() async {
@@ -38,7 +40,7 @@ extension Worker {
         let callee = callee(of: how)
         // Only requests to the bus have no callee, and these use no target.
         let target = callee ?? role
-        let key = how == .keyed ? UInt8(generator.number(1...Role.keys)) : 0
+        let key = how.hasKey(to: target) ? UInt8(generator.number(1...Role.keys)) : 0
         await made(kind, of: callee, for: parent, key: key) { [self] number in
             switch how {
             case .atOnce, .onDemand: try await echo(target, "echo", number)
@@ -46,7 +48,7 @@ extension Worker {
             case .keyed: try await echo(target, "echo", number, key: "key \(key)")
             case .large: try await echo(target, "large", number, size: Self.largeBody)
             case .nested: try await echo(target, "nested", number)
-            case .authorized: try await echo(target, "checked", number)
+            case .authorized: try await echo(target, "checked", number, key: key > 0 ? "key \(key)" : nil)
             case .hurried:
                 try await echo(target, "slow", number, deadline: .milliseconds(generator.number(1...30)))
             case .cancelled: try await echo(target, "slow", number)
@@ -88,6 +90,7 @@ extension Worker {
         case .guest: Role.named("guest")
         case .onDemand: generator.pick(Self.wanted)
         case .report: generator.pick(Self.modules.filter { $0.rank <= role.rank })
+        case .authorized: generator.pick(Self.modules + Self.keyed)
         case .bus, .event: nil
         default: generator.pick(Self.modules)
         }

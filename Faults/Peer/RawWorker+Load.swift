@@ -17,8 +17,8 @@ extension RawWorker {
         guard open.count < Self.mostOpen else { return }
         made += 1
         let kind = generator.pick(weighted: Self.weights)
-        let target = generator.pick(targets(of: kind).filter(mayCall)).name
-        let key = kind == .keyed ? UInt8(generator.number(1...Role.keys)) : 0
+        let role = generator.pick(targets(of: kind).filter(mayCall))
+        let (target, key) = (role.name, kind.hasKey(to: role) ? UInt8(generator.number(1...Role.keys)) : 0)
         let id = made
         let number = RequestNumber(process: log.process, index: id).value
         let callee = UInt32(Role.index(of: target) ?? 0) + 1

@@ -21,4 +21,7 @@ public enum RequestKind: UInt8, CaseIterable, Sendable {
     case keyed
 
     public var name: String { "\(self)" }
+
+    /// Whether such a request to that role has a key.
+    public func hasKey(to role: Role) -> Bool { self == .keyed || self == .authorized && role.replicas != nil }
 }

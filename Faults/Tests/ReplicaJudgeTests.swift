@@ -11,7 +11,8 @@ import Testing
     /// `Shop` (process 1) asks `Pool` with one key: the requests are handled by these processes, 2 and 3,
     /// each answered before the next one is sent. The fault comes after the first one.
     private func moved(
-        _ handlers: [UInt32], _ faults: Record..., ending: Record? = nil, from callers: [String] = ["Shop"]
+        _ handlers: [UInt32], _ faults: Record..., ending: Record? = nil, from callers: [String] = ["Shop"],
+        kind: RequestKind = .keyed
     ) -> [Violation.Kind] {
         var run = MadeUpRun()
         let shops = callers.map { run.process($0) }
@@ -19,7 +20,7 @@ import Testing
         let driver = run.process("driver")
         for (place, handler) in handlers.enumerated() {
             let (shop, index) = (shops[place % shops.count], UInt64(place + 1))
-            run.wrote(shop, .sent(shop, index, .keyed, to: "Pool", key: 7))
+            run.wrote(shop, .sent(shop, index, kind, to: "Pool", key: 7))
             let replica = replicas[Int(handler) - 1]
             run.wrote(replica, .of(.started, shop, index), .of(.ended, shop, index))
             run.wrote(shop, .answered(shop, index))
@@ -39,6 +40,7 @@ import Testing
         // Whoever sends the requests.
         #expect(moved([1, 1], from: ["Shop", "Bell"]) == [])
         #expect(moved([1, 2], from: ["Shop", "Bell"]) == [.wrongReplica])
+        #expect(moved([1, 2], kind: .authorized) == [.wrongReplica])
     }
 
     @Test func itMovesWithTheEndOfItsSession() {
@@ -52,6 +54,25 @@ import Testing
         #expect(moved([1, 2], .fault(.cutConnection, pid: 103)) == [.wrongReplica])
         // It doesn't come back.
         #expect(moved([1, 2, 1], .fault(.cutConnection, pid: 102), ending: session) == [.wrongReplica])
+    }
+
+    @Test func whatWaitsForTheAuthorizerMayComeLater() {
+        // Process 1 sends two requests at once, and the key moves in between.
+        func found(_ kind: RequestKind) -> [Violation.Kind] {
+            var run = MadeUpRun()
+            let (shop, driver) = (run.process("Shop"), run.process("driver"))
+            let (one, two) = (run.process("Pool", replica: 1), run.process("Pool", replica: 2))
+            run.wrote(shop, .sent(shop, 1, kind, to: "Pool", key: 7), .sent(shop, 2, .keyed, to: "Pool", key: 7))
+            run.wrote(one, .of(.started, shop, 2), .of(.ended, shop, 2))
+            run.wrote(driver, .fault(.cutConnection, pid: 103))
+            run.wrote(one, Record(.session, number: 2))
+            run.wrote(two, .of(.started, shop, 1), .of(.ended, shop, 1))
+            run.wrote(shop, .answered(shop, 1), .answered(shop, 2))
+            for process in [shop, one, two] { run.wrote(process, Record(.drained)) }
+            return run.found()
+        }
+        #expect(found(.authorized) == [])
+        #expect(found(.keyed) == [.wrongReplica])
     }
 
     @Test func itMovesWithAReplacementAndWithFewerReplicas() {
