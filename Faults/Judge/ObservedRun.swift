@@ -7,8 +7,8 @@ struct ObservedRun {
     let publications: [UInt64: Publication]
     let views: NodeViews
     let delay: UInt64
-    /// Whether the bus keeps what roles retain for it: in an app of one machine.
-    let hasRetained: Bool
+    /// Whether the app has several nodes. Roles retain nothing then.
+    let hasNodes: Bool
     /// Whether it began beside another process of its role.
     let isBesideOther: Bool
     /// What that other process had seen, if it ended in order; else nil.
@@ -26,6 +26,8 @@ struct ObservedRun {
     var seen: [Observer.Key: [UInt64: UInt64]] = [:]
 
     private var observers: [Observer.Key: Observer] = [:]
+    /// The missed notices that were reported to the observation of a pattern. It has one count for all names.
+    private var missedOfPattern: UInt64 = 0
     /// The publications of which something has come in this session, also before the start's end.
     private var begun: [Observer.Key: Set<UInt64>] = [:]
     /// A time before which this session's observations had not begun.
@@ -37,14 +39,14 @@ struct ObservedRun {
 
     init(
         log: ProcessLog, role: Role, publications: [UInt64: Publication], views: NodeViews, delay: UInt64,
-        hasRetained: Bool, isBesideOther: Bool, predecessor: [Observer.Key: [UInt64: UInt64]]?, hasSuccessor: Bool
+        hasNodes: Bool, isBesideOther: Bool, predecessor: [Observer.Key: [UInt64: UInt64]]?, hasSuccessor: Bool
     ) {
         self.log = log
         self.role = role
         self.publications = publications
         self.views = views
         self.delay = delay
-        self.hasRetained = hasRetained
+        self.hasNodes = hasNodes
         unobserved = log.begun
         newestNotice = log.begun
         self.isBesideOther = isBesideOther
@@ -77,6 +79,7 @@ struct ObservedRun {
 
     private mutating func forget() {
         observers = [:]
+        missedOfPattern = 0
         begun = [:]
         unobserved = newestNotice
     }
@@ -90,7 +93,11 @@ struct ObservedRun {
         seen[key, default: [:]][publication] = max(newest ?? 0, record.detail)
         guard let since else { return }
         var observer = observers[key] ?? Observer()
-        defer { observers[key] = observer }
+        if key.isPattern { observer.missed = missedOfPattern }
+        defer {
+            observers[key] = observer
+            if key.isPattern { missedOfPattern = observer.missed }
+        }
         observer.missed += UInt64(record.extra)
         guard let published = publications[publication], record.detail >= 1, record.detail <= published.times.count
         else {
@@ -122,7 +129,7 @@ struct ObservedRun {
     }
 
     private func isRetained(_ publication: Publication) -> Bool {
-        hasRetained && Role.all[Int(publication.role)].retains
+        !hasNodes && Role.all[Int(publication.role)].retains
     }
 
     /// Judges a notice that follows another one of the same publication.
@@ -138,7 +145,11 @@ struct ObservedRun {
             return use(gap, record, &observer, "came after number \(last)", missing: last + 1, of: published)
         }
         guard record.traits.contains(.latest) else {
-            if gap > 0 || record.extra > 0 { fail("came after number \(last), missed being \(record.extra)", record) }
+            // A pattern's notice may tell of other names, whose broadcasts are of other nodes.
+            let isOfOthers = hasNodes && record.traits.contains(.pattern)
+            if gap > 0 || record.extra > 0 && !isOfOthers {
+                fail("came after number \(last), missed being \(record.extra)", record)
+            }
             return
         }
         if observer.previous == record.number, !isAmbiguous(record, last) {
@@ -243,8 +254,10 @@ struct ObservedRun {
                 // The last broadcast of one process may be replaced by the first one of the next
                 // process.
                 let gap = UInt64(publication.flushed) - last
-                if key.keepsLatest || publication.node != log.node, let missed = observers[key]?.missed, missed >= gap {
-                    observers[key]?.missed -= gap
+                let missed = key.isPattern ? missedOfPattern : observers[key]?.missed ?? 0
+                if key.keepsLatest || publication.node != log.node, missed >= gap {
+                    if key.isPattern { missedOfPattern -= gap }
+                    observers[key, default: Observer()].missed = missed - gap
                     observers[key]?.last[number] = UInt64(publication.flushed)
                     continue
                 }

@@ -24,6 +24,7 @@ struct Observer {
             self.traits = traits
         }
 
+        var isPattern: Bool { traits.contains(.pattern) }
         var keepsLatest: Bool { traits.contains(.latest) }
 
         /// Returns all observations of a role that each of its processes has for itself.

@@ -31,7 +31,7 @@ extension RunJudge {
                 }
             var run = ObservedRun(
                 log: log, role: role, publications: publications, views: views, delay: Self.delay,
-                hasRetained: !placement.hasNodes, isBesideOther: isBesideOther, predecessor: predecessor,
+                hasNodes: placement.hasNodes, isBesideOther: isBesideOther, predecessor: predecessor,
                 hasSuccessor: hasSuccessor)
             run.judge()
             for finding in run.findings {
@@ -49,10 +49,10 @@ extension RunJudge {
         judgeShares(publications)
     }
 
-    /// What one process has after another: a row, or one of its replicas.
+    /// What one process has after another: a row on a node, or one of its replicas.
     private struct Seat: Hashable {
-        let role, replica: UInt8
+        let role, replica, node: UInt8
 
-        init(_ log: ProcessLog) { (role, replica) = (log.role, log.replica) }
+        init(_ log: ProcessLog) { (role, replica, node) = (log.role, log.replica, log.node) }
     }
 }

@@ -10,11 +10,13 @@ struct MadeUpRun {
     init(placement: RolePlacement = RolePlacement(nodes: 1)) { self.placement = placement }
 
     /// Adds a process on the first home of its role, and returns its number, from 1.
-    /// - Parameter replica: the number of the replica that it is; 0 for none.
-    mutating func process(_ role: String, replica: UInt8 = 0) -> UInt32 {
+    /// - Parameters:
+    ///   - replica: the number of the replica that it is; 0 for none.
+    ///   - node: another one of its role's homes.
+    mutating func process(_ role: String, replica: UInt8 = 0, on node: UInt8? = nil) -> UInt32 {
         clock += 1_000_000
         let number = UInt32(logs.count + 1)
-        let node = Role.named(role).map { placement.homes(of: $0)[0] } ?? 0
+        let node = node ?? Role.named(role).map { placement.homes(of: $0)[0] } ?? 0
         logs.append(
             ProcessLog(
                 process: number, role: Role.index(of: role) ?? .max, pid: Int32(number) + 100, node: node,
