@@ -58,6 +58,9 @@ struct AppManifest {
             let other = role.name == different ? ", \"\(name)/other/:number\": \(role.name)/echo" : ""
             lines.append("urls: {\"\(name)/do/:number\": \(role.name)/echo\(other)}")
         }
+        if let replicas = role.replicas, !placement.hasNodes {
+            lines.append("replicas: {least: \(replicas.lowerBound), most: \(replicas.upperBound)}")
+        }
         if let idle = role.idle { lines.append("idle: \(idle)") }
         if let ping = role.ping { lines.append("ping: \(round % 3 == 2 ? "900ms" : ping)") }
         return "  \(role.name):\n" + lines.map { "    \($0)" }.joined(separator: "\n")

@@ -47,15 +47,15 @@ final class Processes {
 
     // MARK: Who is alive
 
-    /// Returns the newest living process of a role, as its place on the board.
-    func newest(_ role: String) -> Board.Place? {
+    /// Returns a living process of a role, as its place on the board: the newest one, or if it has
+    /// replicas any of them.
+    /// - Parameter choice: which of them.
+    func target(_ role: String, _ choice: Int = 0) -> Board.Place? {
         guard let index = Role.index(of: role) else { return nil }
-        var found: Board.Place?
-        for number in 1..<UInt32(Board.places) {
-            let place = board.place(number)
-            if place.pid > 0, place.role == index, ProcessTree.isAlive(place.pid) { found = place }
-        }
-        return found
+        let living = (1..<UInt32(Board.places)).map { board.place($0) }
+            .filter { $0.pid > 0 && $0.role == index && ProcessTree.isAlive($0.pid) }
+        guard !living.isEmpty, Role.all[Int(index)].replicas != nil else { return living.last }
+        return living[choice % living.count]
     }
 
     /// Returns the numbers of all living processes that write a log.

@@ -11,18 +11,19 @@ extension Run {
         say("  \(fault.text)\(fault.role.isEmpty || fault.kind == .changeRow ? node.place : "")")
         switch fault.kind {
         case .killModule:
-            if let place = processes.newest(fault.role) { hit(fault, place.node, place.pid, SIGKILL) }
+            if let place = processes.target(fault.role, fault.at) { hit(fault, place.node, place.pid, SIGKILL) }
         case .killBroker:
             if let broker = processes.broker(of: node) { hit(fault, node.index, broker, SIGKILL) }
-        case .haltModule: if let place = processes.newest(fault.role) { halt(fault, place.node, place.pid) }
+        case .haltModule: if let place = processes.target(fault.role, fault.at) { halt(fault, place.node, place.pid) }
         case .haltBroker: if let broker = processes.broker(of: node) { halt(fault, node.index, broker) }
         case .cutConnection:
-            guard let place = processes.newest(fault.role) else { return }
+            guard let place = processes.target(fault.role, fault.at) else { return }
             note(fault, place.node, place.pid, detail: target(fault))
             _ = fault_cut(place.pid, nodes[Int(place.node)].socket)
         case .halfFrame: order(fault, Board.Place.cut)
         case .delayReader: order(fault, UInt64(fault.milliseconds))
         case .restartModule: restart(fault)
+        case .scale: scale(fault, node)
         case .handOver: handOver(fault, node)
         case .reload: try reload(fault, node)
         case .fillDisk: fillDisk(fault)
@@ -75,7 +76,7 @@ extension Run {
     }
 
     private func order(_ fault: PlannedFault, _ order: UInt64) {
-        guard let place = processes.newest(fault.role) else { return }
+        guard let place = processes.target(fault.role, fault.at) else { return }
         note(fault, place.node, place.pid, detail: target(fault))
         place.order = order
     }
@@ -87,6 +88,15 @@ extension Run {
         note(fault, node.index, 0, detail: UInt64(Role.index(of: fault.role) ?? 0))
         node.link.send("launcher/restart", ["module": .string(fault.role)]) { [unowned self] answer in
             if case .success = answer { replaced.done += 1 } else { replaced.refused += 1 }
+        }
+    }
+
+    private func scale(_ fault: PlannedFault, _ node: AppNode) {
+        note(fault, node.index, 0, detail: UInt64(Role.index(of: fault.role) ?? 0))
+        let params: JSON = ["module": .string(fault.role), "replicas": .integer(Int64(fault.replicas))]
+        node.link.send("launcher/scale", params) { [unowned self] answer in
+            if case .success = answer { scaled.done += 1 } else { scaled.refused += 1 }
+            tell(answer, "scale: ")
         }
     }
 
@@ -135,7 +145,7 @@ extension Run {
     private func fillDisk(_ fault: PlannedFault) {
         let end = Record.now + UInt64(fault.milliseconds) * 1_000_000
         guard places.hasDisk else {
-            guard let pid = processes.newest("Store")?.pid else { return }
+            guard let pid = processes.target("Store")?.pid else { return }
             note(fault, 0, pid)
             _ = fault_limit_files(pid, 1)
             later.append((end, { _ = fault_limit_files(pid, -1) }))

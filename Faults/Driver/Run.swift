@@ -26,6 +26,7 @@ final class Run {
     /// The results of replacements.
     var replaced = (done: 0, refused: 0)
     var handOvers = (done: 0, refused: 0)
+    var scaled = (done: 0, refused: 0)
     /// The longest time that the broker stood still for a replacement, as it reports it, in
     /// microseconds.
     var stoodStill: Int64 = 0
@@ -148,7 +149,10 @@ final class Run {
             while true {
                 try Interruption.check()
                 let states = node.link.states()
-                let missing = expected.filter { states[$0] != "ready" }
+                let missing = expected.filter { name in
+                    let replicas = states.filter { $0.key.hasPrefix(name + "~") }.values
+                    return states[name] != "ready" && (replicas.isEmpty || replicas.contains { $0 != "ready" })
+                }
                 if missing.isEmpty { break }
                 guard Record.now < limit else {
                     let list = missing.map { "\($0) is \(states[$0] ?? "unknown")" }.joined(separator: ", ")

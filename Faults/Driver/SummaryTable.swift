@@ -25,7 +25,8 @@ struct SummaryTable {
                 return (name == "reply" ? name : "\(name), \(ran)", "\(count)")
             } + [("given up by the caller", "\(summary.givenUp)"), ("ended with their process", "\(summary.out)")])
         lines.append(
-            "notices  \(summary.notices), of \(summary.broadcasts) broadcasts; \(summary.missed) replaced by newer ones"
+            "notices  \(summary.notices), of \(summary.broadcasts) broadcasts; \(summary.missed) replaced by newer ones, "
+                + "\(summary.shared) shared by replicas"
         )
         if run.placement.hasNodes {
             lines.append(
@@ -39,6 +40,9 @@ struct SummaryTable {
             })
         lines.append("processes  \(summary.processes)")
         lines.append("replaced  \(run.replaced.done) modules (\(run.replaced.refused) refused or lost)")
+        if !run.placement.hasNodes {
+            lines.append("scaled  \(run.scaled.done) times (\(run.scaled.refused) refused or lost)")
+        }
         lines.append(
             run.nodes.allSatisfy(\.canHandOver)
                 ? "broker  \(summary.faults[FaultKind.killBroker.rawValue] ?? 0) starts after a kill, "

@@ -46,7 +46,8 @@ public struct LogLines {
     private func line(_ record: Record, _ log: ProcessLog) -> String {
         let micros = (record.time - min(record.time, start)) / 1_000
         let seconds = "\(micros / 1_000_000)." + String("\(1_000_000 + micros % 1_000_000)".dropFirst())
-        let role = Int(log.role) < Role.all.count ? Role.all[Int(log.role)].name : "?"
+        let replica = log.replica > 0 ? "~\(log.replica)" : ""
+        let role = Int(log.role) < Role.all.count ? Role.all[Int(log.role)].name + replica : "?"
         let place = placement.name(of: log.node).map { " on \($0)" } ?? ""
         return "\(seconds)  \(role) \(log.process) (\(log.pid))\(place)  \(record.text(placement))"
     }

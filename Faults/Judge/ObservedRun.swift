@@ -7,6 +7,8 @@ struct ObservedRun {
     let publications: [UInt64: Publication]
     let views: NodeViews
     let delay: UInt64
+    /// Whether the app has several nodes. Roles retain nothing then.
+    let hasNodes: Bool
     /// Whether it began beside another process of its role.
     let isBesideOther: Bool
     /// What that other process had seen, if it ended in order; else nil.
@@ -24,19 +26,29 @@ struct ObservedRun {
     var seen: [Observer.Key: [UInt64: UInt64]] = [:]
 
     private var observers: [Observer.Key: Observer] = [:]
+    /// The missed notices that were reported to the observation of a pattern. It has one count for all names.
+    private var missedOfPattern: UInt64 = 0
+    /// The publications of which something has come in this session, also before the start's end.
+    private var begun: [Observer.Key: Set<UInt64>] = [:]
+    /// A time before which this session's observations had not begun.
+    private var unobserved: UInt64
+    private var newestNotice: UInt64
     /// The time after which every broadcast must arrive; nil before the end of the start.
     private var since: UInt64?
     private var isFirstSession = true
 
     init(
         log: ProcessLog, role: Role, publications: [UInt64: Publication], views: NodeViews, delay: UInt64,
-        isBesideOther: Bool, predecessor: [Observer.Key: [UInt64: UInt64]]?, hasSuccessor: Bool
+        hasNodes: Bool, isBesideOther: Bool, predecessor: [Observer.Key: [UInt64: UInt64]]?, hasSuccessor: Bool
     ) {
         self.log = log
         self.role = role
         self.publications = publications
         self.views = views
         self.delay = delay
+        self.hasNodes = hasNodes
+        unobserved = log.begun
+        newestNotice = log.begun
         self.isBesideOther = isBesideOther
         self.predecessor = predecessor
         self.hasSuccessor = hasSuccessor
@@ -48,13 +60,15 @@ struct ObservedRun {
             case .ready: since = record.time
             case .session:
                 since = record.time
-                observers = [:]
+                forget()
                 isFirstSession = isFirstSession && role.player != .runtime && record.number == 1
             case .closed:
                 since = nil
-                observers = [:]
+                forget()
                 isFirstSession = false
             case .noticed:
+                newestNotice = record.time
+                guard !record.traits.contains(.shared) else { continue }
                 notices += 1
                 take(record)
             case .drained: drained(record)
@@ -63,15 +77,27 @@ struct ObservedRun {
         }
     }
 
+    private mutating func forget() {
+        observers = [:]
+        missedOfPattern = 0
+        begun = [:]
+        unobserved = newestNotice
+    }
+
     private mutating func take(_ record: Record) {
         let key = Observer.Key(record)
         let publication = record.number
+        if begun[key, default: []].insert(publication).inserted { beginRetained(record) }
         missed += Int(record.extra)
         let newest = seen[key]?[publication]
         seen[key, default: [:]][publication] = max(newest ?? 0, record.detail)
         guard let since else { return }
         var observer = observers[key] ?? Observer()
-        defer { observers[key] = observer }
+        if key.isPattern { observer.missed = missedOfPattern }
+        defer {
+            observers[key] = observer
+            if key.isPattern { missedOfPattern = observer.missed }
+        }
         observer.missed += UInt64(record.extra)
         guard let published = publications[publication], record.detail >= 1, record.detail <= published.times.count
         else {
@@ -88,6 +114,24 @@ struct ObservedRun {
         observer.previous = publication
     }
 
+    /// Judges the first notice of a publication in this session by what was retained of it.
+    private mutating func beginRetained(_ record: Record) {
+        guard let published = publications[record.number], isRetained(published) else { return }
+        let known = published.known(before: unobserved)
+        if record.detail < known {
+            fail("came first of its publisher, and number \(known) was retained", record)
+        } else if known > 0, !record.traits.contains(.retained), !(record.traits.contains(.latest) && record.extra > 0),
+            // When it takes over, a newer one may come in the round in which it begins to observe.
+            !(isBesideOther && isFirstSession)
+        {
+            fail("came first of its publisher, and what was retained did not", record)
+        }
+    }
+
+    private func isRetained(_ publication: Publication) -> Bool {
+        !hasNodes && Role.all[Int(publication.role)].retains
+    }
+
     /// Judges a notice that follows another one of the same publication.
     private mutating func next(
         _ record: Record, after last: UInt64, _ published: Publication, _ observer: inout Observer
@@ -100,8 +144,12 @@ struct ObservedRun {
         guard published.node == log.node else {
             return use(gap, record, &observer, "came after number \(last)", missing: last + 1, of: published)
         }
-        guard record.ran == 1 else {
-            if gap > 0 || record.extra > 0 { fail("came after number \(last), missed being \(record.extra)", record) }
+        guard record.traits.contains(.latest) else {
+            // A pattern's notice may tell of other names, whose broadcasts are of other nodes.
+            let isOfOthers = hasNodes && record.traits.contains(.pattern)
+            if gap > 0 || record.extra > 0 && !isOfOthers {
+                fail("came after number \(last), missed being \(record.extra)", record)
+            }
             return
         }
         if observer.previous == record.number, !isAmbiguous(record, last) {
@@ -122,12 +170,14 @@ struct ObservedRun {
             // Before it took over, the notices went to the other process.
             guard let predecessor else { return }
             let last = predecessor[Observer.Key(record)]?[record.number] ?? 0
-            if last >= record.detail { fail("came, and its predecessor had number \(last) already", record) }
+            if last >= record.detail, !record.traits.contains(.retained) {
+                fail("came, and its predecessor had number \(last) already", record)
+            }
             expected = max(expected, last + 1)
         }
         guard record.detail > expected else { return }
         let gap = record.detail - expected
-        if record.ran == 1 || published.node != log.node {
+        if record.traits.contains(.latest) || published.node != log.node {
             use(
                 gap, record, &observer, "came first of its publisher, and number \(expected) was for it",
                 missing: expected, of: published)
@@ -193,6 +243,7 @@ struct ObservedRun {
         for key in Observer.Key.all(of: role) {
             let publisher = Role.publisher(ofNews: key.news)
             for (number, publication) in publications where publication.role == publisher {
+                drainedRetained(key, number, publication, since, record)
                 guard let flushedAt = publication.flushedAt, flushedAt < record.detail, publication.flushed > 0,
                     let owedSince = owed(publication, since, record.time),
                     publication.times[publication.flushed - 1] > owedSince,
@@ -203,8 +254,10 @@ struct ObservedRun {
                 // The last broadcast of one process may be replaced by the first one of the next
                 // process.
                 let gap = UInt64(publication.flushed) - last
-                if key.keepsLatest || publication.node != log.node, let missed = observers[key]?.missed, missed >= gap {
-                    observers[key]?.missed -= gap
+                let missed = key.isPattern ? missedOfPattern : observers[key]?.missed ?? 0
+                if key.keepsLatest || publication.node != log.node, missed >= gap {
+                    if key.isPattern { missedOfPattern -= gap }
+                    observers[key, default: Observer()].missed = missed - gap
                     observers[key]?.last[number] = UInt64(publication.flushed)
                     continue
                 }
@@ -217,6 +270,23 @@ struct ObservedRun {
                     ))
             }
         }
+    }
+
+    /// Checks that something of a publication has come that was retained before the session began, and
+    /// whose session continued after that.
+    private mutating func drainedRetained(
+        _ key: Observer.Key, _ number: UInt64, _ publication: Publication, _ since: UInt64, _ record: Record
+    ) {
+        guard isRetained(publication), let flushedAt = publication.flushedAt, flushedAt > since,
+            flushedAt < record.detail, begun[key]?.contains(number) != true
+        else { return }
+        let known = publication.known(before: unobserved)
+        guard known > 0 else { return }
+        findings.append(
+            (
+                "\(role.name): \(key.text) of process \(number >> 32), session \(number & 0xFFFF_FFFF): nothing has come, "
+                    + "and number \(known) was retained", record.time, false
+            ))
     }
 
     private mutating func fail(_ what: String, _ record: Record, isOfAParting: Bool = false) {

@@ -70,6 +70,7 @@ extension FaultKind {
         case .killServer, .haltServer: (true, true, nil)
         case .changeRow: (false, false, UInt8(truncatingIfNeeded: fault.detail))
         case .killModule, .haltModule, .haltBroker, .cutConnection, .halfFrame, .delayReader, .restartModule, .reload,
+            .scale,
             .fillDisk, .guestComes, .guestGoes, .killLauncher:
             nil
         }

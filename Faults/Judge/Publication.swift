@@ -10,6 +10,8 @@ struct Publication {
     /// The time at which the broker was known to have the first `flushed` broadcasts.
     var flushedAt: UInt64?
     var flushed = 0
+    /// The numbers that any process has got, each higher than those before it, with the times.
+    private var sightings: [(time: UInt64, number: UInt64)] = []
 
     /// Returns the number of the first broadcast that was sent after that time.
     func first(after time: UInt64) -> UInt64 {
@@ -27,9 +29,33 @@ struct Publication {
         return next <= times.count && times[next - 1] <= to
     }
 
+    /// Returns the highest number that the broker is known to have had before that time, because an
+    /// observer had it; 0 for none.
+    func known(before time: UInt64) -> UInt64 {
+        sightings.last { $0.time < time }?.number ?? 0
+    }
+
+    /// The highest number that the broker is known to have had.
+    var known: UInt64 { max(UInt64(flushed), sightings.last?.number ?? 0) }
+
+    /// Returns a time at which the broker had a broadcast that it is known to have had.
+    func arrived(_ number: UInt64) -> UInt64 {
+        min(
+            sightings.first { $0.number >= number }?.time ?? .max,
+            number <= flushed ? flushedAt ?? .max : .max)
+    }
+
+    private mutating func wasSeen(_ all: [(time: UInt64, number: UInt64)]) {
+        for sighting in all.sorted(by: { $0.time < $1.time })
+        where sighting.number > sightings.last?.number ?? 0 && sighting.number <= times.count {
+            sightings.append(sighting)
+        }
+    }
+
     /// Returns all publications of a run, by `process << 32 | session`.
     static func all(_ logs: [ProcessLog]) -> [UInt64: Publication] {
         var all: [UInt64: Publication] = [:]
+        var sightings: [UInt64: [(time: UInt64, number: UInt64)]] = [:]
         for log in logs {
             var session: UInt64 = 1
             for record in log.records {
@@ -46,10 +72,12 @@ struct Publication {
                     publication.flushedAt = record.time
                     publication.flushed = publication.times.count
                     all[key] = publication
+                case .noticed: sightings[record.number, default: []].append((record.time, record.detail))
                 default: break
                 }
             }
         }
+        for (key, seen) in sightings { all[key]?.wasSeen(seen) }
         return all
     }
 }

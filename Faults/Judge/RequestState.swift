@@ -5,6 +5,11 @@ struct RequestState {
     var kind: UInt8 = 0
     /// The index of its callee's role plus 1; 0 if it has no callee.
     var callee: UInt32 = 0
+    /// The number of its key; 0 for none.
+    var key: UInt8 = 0
+    /// The process that began to handle it, and the time; 0 if none did.
+    var handler: UInt32 = 0
+    var startedAt: UInt64 = 0
     /// The request that it was made for; 0 for none.
     var parent: UInt64 = 0
     var answeredAt: UInt64 = 0

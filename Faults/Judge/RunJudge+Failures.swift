@@ -14,7 +14,7 @@ extension RunJudge {
         switch AnswerCode.name(state.code) {
         case "died", "replaced", "unavailable", "unauthorized": return harm
         // An instance ends with its owner's process.
-        case "unknown-instance": return harm.union([.restartModule])
+        case "unknown-instance": return harm.union([.restartModule, .scale])
         case "deadline-exceeded":
             switch RequestKind(rawValue: state.kind) {
             // A hurried request is meant to fail, and a nested one waits for another callee.
@@ -39,12 +39,12 @@ extension RunJudge {
                 return nodes.contains(fault.code) && fault.time + Self.afterBroker > state.sentAt
             case .killNode:
                 return nodes.contains(fault.code) && fault.time + fault.number * 1_000_000 + lost > state.sentAt
-            case .restartModule where reasons.contains(kind):
+            case .restartModule where reasons.contains(kind), .scale where reasons.contains(kind):
                 return fault.detail + 1 == UInt64(state.callee) && fault.time + Self.afterProcess > state.sentAt
             default:
                 return reasons.contains(kind) && fault.time + Self.afterProcess > state.sentAt
                     && (concerns(Int32(bitPattern: fault.extra), state, log)
-                        || state.callee > 0 && fault.detail == UInt64(state.callee))
+                        || state.callee > 0 && fault.detail == UInt64(state.callee) && !hasHandler(state))
             }
         }
         guard !isExplained, !isOfASecondReplacement(state, log), !isOfAParting(state, log, nodes) else { return }
@@ -90,11 +90,18 @@ extension RunJudge {
         }
     }
 
+    /// Whether it is known which replica had a request.
+    private func hasHandler(_ state: RequestState) -> Bool {
+        state.handler > 0 && state.callee > 0 && Role.all[Int(state.callee) - 1].replicas != nil
+    }
+
     /// Whether a process is the caller, the callee, or the authorizer that is asked in between.
     private func concerns(_ pid: Int32, _ state: RequestState, _ log: ProcessLog) -> Bool {
         guard pid != log.pid else { return true }
         guard let role = roles[pid] else { return false }
-        if UInt32(role) + 1 == state.callee { return true }
+        if UInt32(role) + 1 == state.callee {
+            return !hasHandler(state) || logs.contains { $0.process == state.handler && $0.pid == pid }
+        }
         return RequestKind(rawValue: state.kind) == .authorized && role == Role.index(of: "Guard")
     }
 }

@@ -33,7 +33,7 @@ extension RunJudge {
             case .killBroker: return fault.code == log.node && time - fault.time < Self.afterBroker
             case .killNode: return fault.code == log.node
             case .killLauncher: return true
-            case .restartModule: return fault.detail == UInt64(log.role)
+            case .restartModule, .scale: return fault.detail == UInt64(log.role)
             default: return Int32(bitPattern: fault.extra) == log.pid
             }
         }
@@ -74,7 +74,7 @@ extension RunJudge {
         if ending == nil, log.records.contains(where: { $0.event == .drained }) { return }
         if ending != nil, Role.all[Int(log.role)].start == .onDemand { return }
         let reasons: Set<FaultKind> = [
-            .killModule, .haltModule, .delayReader, .restartModule, .killLauncher, .killNode,
+            .killModule, .haltModule, .delayReader, .restartModule, .scale, .killLauncher, .killNode,
         ]
         if !isExplained(log, at: ending?.time ?? last.time + quiet, by: reasons) {
             found(

@@ -24,6 +24,7 @@ extension RunJudge {
                 states[index].sentAt = record.time
                 states[index].kind = record.kind
                 states[index].callee = record.extra
+                states[index].key = record.code
                 states[index].parent = record.detail
                 ofSession = ofSession.lowerBound..<max(ofSession.upperBound, index + 1)
                 summarize { $0.sent[record.kind, default: 0] += 1 }
@@ -66,6 +67,8 @@ extension RunJudge {
             }
             if record.event == .started {
                 requests[number.process]?[Int(number.index)].starts &+= 1
+                requests[number.process]?[Int(number.index)].handler = log.process
+                requests[number.process]?[Int(number.index)].startedAt = record.time
             } else {
                 requests[number.process]?[Int(number.index)].ends &+= 1
             }

@@ -35,6 +35,18 @@ public import FaultRecord
 /// - A process that loses its connection before its start is finished isn't notified by
 ///   `resumed`. So its notices count only from the end of its start.
 ///
+/// - What a role retains comes first to whoever begins to observe it: the newest broadcast that the
+///   broker had by then, marked as retained. Under `keep: latest`, and for a process that takes over, a
+///   newer one may replace it. The broker is known to have had what any observer had before the session.
+/// - Of an observation that replicas share, each broadcast goes to one replica. None gets it only if a
+///   replica that might have been given it lost its session, or if none was there.
+///
+/// **Replicas** (section 6, `RunJudge+Keys.swift`)
+/// - Requests with one key are handled by one process, whoever sends them, until a fault ends its
+///   session, it is replaced or scaled away, or the broker dies. They begin in the order of their caller.
+/// - A request that a replica handles fails only by a fault of that replica, of the caller or of the
+///   broker. That the number of replicas changes is no reason.
+///
 /// **Several nodes** (docs/nodes.md)
 /// - A request between two nodes may also fail because they were parted, by a fault of one of them,
 ///   of its link, of NATS or of the network (`Partings`). One that its nodes outlive is no reason.
@@ -86,6 +98,7 @@ public struct RunJudge {
         readRequests()
         judgeRequests()
         judgeOrder()
+        judgeKeys()
         judgeNotices()
         judgeProcesses()
         measure()

@@ -9,6 +9,8 @@ public struct Summary: Sendable {
     public var out = 0
     public var broadcasts = 0
     public var notices = 0
+    /// The notices of observations that replicas share.
+    public var shared = 0
     /// The notices that newer ones replaced, as observers were notified.
     public var missed = 0
     public var processes = 0

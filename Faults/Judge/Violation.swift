@@ -17,6 +17,8 @@ public struct Violation: Sendable {
         case gapAfterParting = "gaps after a lost node"
         /// A handler began before that of an earlier request.
         case outOfOrder = "out of order"
+        /// A request with a key went to another replica than the one that had the key.
+        case wrongReplica = "wrong replicas"
         /// A request failed, and no fault hit anything that it involves.
         case unexplainedFailure = "unexplained failures"
         /// A process or a session ended without a reason.

@@ -27,7 +27,7 @@ extension Worker {
         let index = log.role
         log.write(Record(.published, kind: index, number: session, detail: number))
         do {
-            try bus.broadcast(role.news, content)
+            try bus.broadcast(role.news, content, retain: role.retains && !member.placement.hasNodes)
             published = number
         } catch {
             log.write(Record(.refused, kind: index, number: session, detail: number))

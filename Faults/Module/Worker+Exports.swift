@@ -40,8 +40,10 @@ extension Worker {
         exports.event("app.nodeBack") { [self] event in note(.nodeBack, event) }
         if role.hasInstances { exportInstances(&exports) }
         exportContracts(&exports)
-        for name in role.keepsAll { observe(name, .all, &exports) }
-        for name in role.keepsLatest { observe(name, .latest, &exports) }
+        for name in role.keepsAll { observe(name == Role.adapter ? Role.adaptedNews : "\(name).news", [], &exports) }
+        for name in role.keepsLatest { observe("\(name).news", .latest, &exports) }
+        for name in role.shares { observe("\(name).news", .shared, &exports) }
+        if role.observesAll { observe(Role.allNews, .pattern, &exports) }
     }
 
     private func exportContracts(_ exports: inout Exports) {
@@ -99,15 +101,15 @@ extension Worker {
 
     static let streamLength: Int64 = 20
 
-    private func observe(_ name: String, _ keep: Keep, _ exports: inout Exports) {
-        let news = name == Role.adapter ? Role.adaptedNews : "\(name).news"
-        let index = Role.newsIndex(name)
-        exports.observe(news, keep: keep) { [self] delivery in
+    private func observe(_ name: String, _ traits: NoticeTraits, _ exports: inout Exports) {
+        let keep: Keep = traits.contains(.latest) ? .latest : .all
+        exports.observe(name, keep: keep, share: traits.contains(.shared)) { [self] delivery in
             let numbers = Digits.first(3, in: delivery.body)
-            guard numbers.count == 3 else { return }
+            guard numbers.count == 3, let index = Role.newsIndex(ofNotice: delivery.name) else { return }
+            let traits = delivery.isRetained ? traits.union(.retained) : traits
             log.write(
                 Record(
-                    .noticed, kind: index, ran: keep == .latest ? 1 : 0, extra: UInt32(clamping: delivery.missed),
+                    .noticed, kind: index, ran: traits.rawValue, extra: UInt32(clamping: delivery.missed),
                     number: numbers[0] << 32 | numbers[1], detail: numbers[2]))
         }
     }

@@ -6,11 +6,13 @@ extension Worker {
     private static let weights: [(RequestKind, Int)] = [
         (.atOnce, 30), (.async, 12), (.large, 3), (.typed, 6), (.typedAsync, 6), (.open, 6), (.adapted, 5),
         (.authorized, 3), (.stream, 3), (.nested, 8), (.hurried, 4), (.cancelled, 4), (.instance, 4), (.report, 6),
-        (.onDemand, 3), (.store, 3), (.guest, 2), (.bus, 2), (.event, 1),
+        (.onDemand, 3), (.store, 3), (.guest, 2), (.bus, 2), (.event, 1), (.keyed, 14),
     ]
     private static let callees = Role.rows.filter { $0.start != .onDemand }
     private static let modules = callees.filter { $0.player == .runtime }
     private static let wanted = Role.rows.filter { $0.start == .onDemand }
+    /// Named several times, so that more of the requests have a key.
+    private static let keyed = modules.filter { $0.replicas != nil }.flatMap { [Role](repeating: $0, count: 5) }
     private static let owners = modules.filter(\.hasInstances)
 
     func makeLoad() async {
@@ -38,13 +40,15 @@ extension Worker {
         let callee = callee(of: how)
         // Only requests to the bus have no callee, and these use no target.
         let target = callee ?? role
-        await made(kind, of: callee, for: parent) { [self] number in
+        let key = how.hasKey(to: target) ? UInt8(generator.number(1...Role.keys)) : 0
+        await made(kind, of: callee, for: parent, key: key) { [self] number in
             switch how {
             case .atOnce, .onDemand: try await echo(target, "echo", number)
             case .async: try await echo(target, "wait", number)
+            case .keyed: try await echo(target, "echo", number, key: "key \(key)")
             case .large: try await echo(target, "large", number, size: Self.largeBody)
             case .nested: try await echo(target, "nested", number)
-            case .authorized: try await echo(target, "checked", number)
+            case .authorized: try await echo(target, "checked", number, key: key > 0 ? "key \(key)" : nil)
             case .hurried:
                 try await echo(target, "slow", number, deadline: .milliseconds(generator.number(1...30)))
             case .cancelled: try await echo(target, "slow", number)
@@ -82,9 +86,11 @@ extension Worker {
         case .typed, .adapted: Role.named("Press")
         case .typedAsync: Role.named("Mill")
         case .store: Role.named("Store")
+        case .keyed: Role.named("Pool")
         case .guest: Role.named("guest")
         case .onDemand: generator.pick(Self.wanted)
         case .report: generator.pick(Self.modules.filter { $0.rank <= role.rank })
+        case .authorized: generator.pick(Self.modules + Self.keyed)
         case .bus, .event: nil
         default: generator.pick(Self.modules)
         }
@@ -93,10 +99,11 @@ extension Worker {
     private var patience: Duration { member.patience }
 
     private func echo(
-        _ target: Role, _ action: String, _ number: UInt64, size: Int = 0, deadline: Duration? = nil
+        _ target: Role, _ action: String, _ number: UInt64, size: Int = 0, deadline: Duration? = nil,
+        key: String? = nil
     ) async throws -> Outcome {
         let answer = try await bus.call(
-            "\(target.name)/\(action)", bytes: reply(number, size), deadline: deadline ?? patience)
+            "\(target.name)/\(action)", bytes: reply(number, size), deadline: deadline ?? patience, key: key)
         return .of(Digits.first(in: answer), number)
     }
 

@@ -37,7 +37,7 @@ final class Worker: Module {
         self.bus = bus
         self.role = role
         member = try Membership()
-        log = try member.log(role: index)
+        log = try member.log(role: index, replica: Role.replica(of: bus.module))
         board = try member.board(log)
         place = board.place(log.process)
         store = StoreFile(path: member.folder + "/disk/store")

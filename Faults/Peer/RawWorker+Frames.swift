@@ -42,12 +42,13 @@ extension RawWorker {
 
     private func noticed(_ frame: ReceivedFrame) {
         let numbers = Digits.first(3, in: frame.body)
-        guard numbers.count == 3, let index = Role.index(of: String(frame.name.dropLast(".news".count))) else { return }
+        guard numbers.count == 3, let index = Role.newsIndex(ofNotice: frame.name) else { return }
         let role = role
-        let isLatest = role.keepsLatest.contains { "\($0).news" == frame.name }
+        var traits: NoticeTraits = role.keepsLatest.contains { "\($0).news" == frame.name } ? .latest : []
+        if frame["retained"] == true { traits.insert(.retained) }
         log.write(
             Record(
-                .noticed, kind: index, ran: isLatest ? 1 : 0,
+                .noticed, kind: index, ran: traits.rawValue,
                 extra: UInt32(clamping: frame["missed"]?.integer ?? 0), number: numbers[0] << 32 | numbers[1],
                 detail: numbers[2]))
     }

@@ -7,11 +7,11 @@ public struct Plan: Equatable {
     private static let weights: [(FaultKind, Int)] = [
         (.killModule, 18), (.haltModule, 14), (.haltBroker, 3), (.cutConnection, 12), (.halfFrame, 5),
         (.delayReader, 14), (.restartModule, 12), (.handOver, 7), (.reload, 4), (.fillDisk, 5), (.guestComes, 6),
-        (.guestGoes, 5),
+        (.guestGoes, 5), (.scale, 7),
     ]
     /// With several nodes a replacement of the broker parts its node from the others. It is rarer,
-    /// so that most requests between nodes have no excuse.
-    private static let weightsWithNodes = weights.map { ($0.0, $0.0 == .handOver ? 1 : $0.1) }
+    /// so that most requests between nodes have no excuse. No row has replicas.
+    private static let weightsWithNodes = weights.map { ($0.0, $0.0 == .handOver ? 1 : $0.0 == .scale ? 0 : $0.1) }
 
     /// - Parameters:
     ///   - nodes: the number of nodes of the app.
@@ -50,7 +50,8 @@ public struct Plan: Equatable {
 
     private static func fault(_ kind: FaultKind, at time: Int, _ generator: inout Generator) -> PlannedFault {
         var fault = PlannedFault(at: time, kind: kind)
-        let rows = Role.rows
+        // A row with replicas has more processes to hit.
+        let rows = Role.rows.flatMap { [Role](repeating: $0, count: $0.replicas?.upperBound ?? 1) }
         switch kind {
         case .killModule, .cutConnection: fault.role = generator.pick(rows).name
         case .haltModule:
@@ -62,6 +63,10 @@ public struct Plan: Equatable {
             fault.role = generator.pick(rows.filter { !$0.keepsAll.isEmpty || !$0.keepsLatest.isEmpty }).name
             fault.milliseconds = generator.number(100...1_500)
         case .restartModule: fault.role = generator.pick(rows.filter { $0.start != .onDemand }).name
+        case .scale:
+            let row = generator.pick(Role.rows.filter { $0.replicas != nil })
+            fault.role = row.name
+            fault.replicas = generator.number(row.replicas ?? 1...1)
         case .fillDisk: fault.milliseconds = generator.number(300...1_500)
         case .killBroker, .handOver, .reload, .guestComes, .guestGoes, .killLauncher, .killLink, .haltLink, .killServer,
             .haltServer, .cutCable, .killNode, .changeRow:

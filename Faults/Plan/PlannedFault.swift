@@ -12,8 +12,12 @@ public struct PlannedFault: Equatable {
     /// How long it lasts, in milliseconds.
     public var milliseconds = 0
 
+    /// The number of replicas that a row gets.
+    public var replicas = 0
+
     public var text: String {
         let time = milliseconds > 0 ? " for \(milliseconds) ms" : ""
-        return "\(at) ms: \(kind.name)\(role.isEmpty ? "" : ": \(role)")\(time)"
+        let number = replicas > 0 ? " to \(replicas)" : ""
+        return "\(at) ms: \(kind.name)\(role.isEmpty ? "" : ": \(role)")\(number)\(time)"
     }
 }

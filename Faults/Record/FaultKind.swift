@@ -10,6 +10,8 @@ public enum FaultKind: UInt8, CaseIterable, Sendable {
     /// A module, or a peer without the runtime, does nothing for a while.
     case delayReader
     case restartModule, handOver, reload
+    /// A row gets more or fewer replicas.
+    case scale
     case fillDisk
     case guestComes, guestGoes
     case killLauncher
@@ -34,6 +36,7 @@ public enum FaultKind: UInt8, CaseIterable, Sendable {
         case .restartModule: "module replaced"
         case .handOver: "broker replaced"
         case .reload: "manifest reloaded"
+        case .scale: "row scaled"
         case .fillDisk: "disk filled"
         case .guestComes: "guest came"
         case .guestGoes: "guest went"

@@ -22,8 +22,9 @@ public struct Membership: Sendable {
     }
 
     /// Begins the log of this process.
-    public func log(role: UInt8) throws(RecordError) -> RecordLog {
-        try RecordLog(folder: folder + "/logs", role: role, node: node)
+    /// - Parameter replica: the number of the replica that it is; 0 for none.
+    public func log(role: UInt8, replica: UInt8 = 0) throws(RecordError) -> RecordLog {
+        try RecordLog(folder: folder + "/logs", role: role, node: node, replica: replica)
     }
 
     /// Returns the run's board, on which this process has its place.

@@ -7,13 +7,22 @@ public struct ProcessLog: Sendable {
     public var pid: Int32
     /// The node on which it ran.
     public var node: UInt8
+    /// The number of the replica that it is; 0 for none.
+    public var replica: UInt8
+    /// The time at which it began, in nanoseconds: before its first hello.
+    public var begun: UInt64
     public var records: [Record]
 
-    public init(process: UInt32, role: UInt8, pid: Int32, node: UInt8 = 0, _ records: [Record]) {
+    public init(
+        process: UInt32, role: UInt8, pid: Int32, node: UInt8 = 0, replica: UInt8 = 0, begun: UInt64 = 0,
+        _ records: [Record]
+    ) {
         self.process = process
         self.role = role
         self.pid = pid
         self.node = node
+        self.replica = replica
+        self.begun = begun
         self.records = records
     }
 
@@ -48,6 +57,6 @@ public struct ProcessLog: Sendable {
         truncate(path, end * MemoryLayout<Record>.size)
         return ProcessLog(
             process: number, role: all[0].kind, pid: Int32(bitPattern: all[0].extra), node: all[0].code,
-            Array(all[1..<end]))
+            replica: all[0].ran, begun: all[0].time, Array(all[1..<end]))
     }
 }

@@ -14,7 +14,8 @@ public struct Record: Sendable, Equatable {
         /// The orderly end has begun.
         case tearDown
         /// A request is about to be sent: `kind` and `number`. `detail` is the request that it is
-        /// made for, or 0. `extra` is the index of its callee's role plus 1, or 0.
+        /// made for, or 0. `extra` is the index of its callee's role plus 1, or 0. `code` is the number of
+        /// its key, or 0.
         case sent
         /// The final answer of a request: `code` and `ran`. `extra` is the number of a report's
         /// observers.
@@ -32,8 +33,8 @@ public struct Record: Sendable, Equatable {
         case published
         /// The process's own runtime refused that broadcast. Its number is used again.
         case refused
-        /// A notice has arrived: `kind` is the name's index, and `ran` is 1 if the observation
-        /// keeps `latest`. `extra` is `missed`, `number` the publisher's process and session,
+        /// A notice has arrived: `kind` is the name's index, and `ran` has the `NoticeTraits`.
+        /// `extra` is `missed`, `number` the publisher's process and session,
         /// `detail` the sequence number.
         case noticed
         /// The broker has answered a ping that came after everything that this process sent in
@@ -77,6 +78,8 @@ public struct Record: Sendable, Equatable {
     }
 
     public var event: Event? { Event(rawValue: eventNumber) }
+    /// The traits of a notice.
+    public var traits: NoticeTraits { NoticeTraits(rawValue: ran) }
 
     public static var now: UInt64 {
         var time = timespec()

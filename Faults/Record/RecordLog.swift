@@ -22,7 +22,8 @@ public final class RecordLog {
     private static let mostPieces = 256
 
     /// Begins the log of this process, which runs on a node, in a folder.
-    public init(folder: String, role: UInt8, node: UInt8) throws(RecordError) {
+    /// - Parameter replica: the number of the replica that it is; 0 for none.
+    public init(folder: String, role: UInt8, node: UInt8, replica: UInt8 = 0) throws(RecordError) {
         var number: UInt32 = 0
         var file: Int32 = -1
         repeat {
@@ -40,7 +41,8 @@ public final class RecordLog {
         descriptor = file
         piece = try Self.map(file, 0)
         // The first record is not an event: it names the log's process.
-        piece[0] = Record(.session, kind: role, code: node, extra: UInt32(getpid()), number: UInt64(number))
+        piece[0] = Record(
+            .session, kind: role, code: node, ran: replica, extra: UInt32(getpid()), number: UInt64(number))
         used = 1
     }
 

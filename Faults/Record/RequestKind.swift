@@ -17,6 +17,11 @@ public enum RequestKind: UInt8, CaseIterable, Sendable {
     /// To the broker itself.
     case bus
     case event
+    /// To a role with replicas, with a key.
+    case keyed
 
     public var name: String { "\(self)" }
+
+    /// Whether such a request to that role has a key.
+    public func hasKey(to role: Role) -> Bool { self == .keyed || self == .authorized && role.replicas != nil }
 }

@@ -34,6 +34,16 @@ public struct Role: Sendable {
     /// The roles whose broadcasts it observes, with `keep: all` and with `keep: latest`.
     public var keepsAll: [String] = []
     public var keepsLatest: [String] = []
+    /// The roles whose broadcasts its replicas share.
+    public var shares: [String] = []
+    /// Whether it observes the broadcasts of all roles, by a pattern.
+    public var observesAll = false
+    /// Whether it retains each of its broadcasts. Only in an app of one machine: observers on other
+    /// nodes may get a retained notice twice.
+    public var retains = false
+    /// The least and the most replicas; nil for a role with one process. In an app of several nodes
+    /// each role has one.
+    public var replicas: ClosedRange<Int>?
     public var hasInstances = false
     public var home = Home.all
 
@@ -55,12 +65,17 @@ extension Role {
     /// The adapter's names for the interface of `Press`, and for its broadcasts.
     public static let adapter = "NotePress"
     public static let adaptedNews = "note.pressed"
+    /// The pattern of all broadcasts.
+    public static let allNews = "*.news"
+    /// The number of keys that requests to replicas have.
+    public static let keys = 24
 
     /// All roles. A role's index here is its number in the logs.
     public static let all: [Role] = [
         Role("Store", 0) {
             $0.home = .one(0)
             $0.broadcasts = 40
+            $0.retains = true
         },
         Role("Clock", 0) {
             $0.home = .one(1)
@@ -78,6 +93,7 @@ extension Role {
             $0.home = .one(1)
             $0.start = .async
             $0.broadcasts = 20
+            $0.retains = true
         },
         Role("Cellar", 0) {
             $0.home = .one(2)
@@ -117,10 +133,19 @@ extension Role {
             $0.overlaps = true
             $0.hasInstances = true
             $0.keepsLatest = ["Ledger"]
+            $0.observesAll = true
+        },
+        Role("Pool", 1) {
+            $0.overlaps = true
+            $0.hasInstances = true
+            $0.keepsAll = ["Ledger"]
+            $0.shares = ["Clock", "Store"]
+            $0.replicas = 2...5
         },
         Role("Shop", 2) {
             $0.home = .one(2)
             $0.keepsAll = ["Mill", adapter]
+            $0.observesAll = true
         },
         Role("Desk", 2) {
             $0.home = .one(0)
@@ -165,13 +190,30 @@ extension Role {
     /// The modules that have a row.
     public static var rows: [Role] { all.filter(\.hasRow) }
 
-    public static func index(of name: String) -> UInt8? { all.firstIndex { $0.name == name }.map { UInt8($0) } }
+    /// Returns the number of the role with that name, or with that module: `Pool`, `Pool~2`.
+    public static func index(of name: String) -> UInt8? {
+        let name = name.prefix { $0 != "~" }
+        return all.firstIndex { $0.name == name }.map { UInt8($0) }
+    }
 
-    public static func named(_ name: String) -> Role? { all.first { $0.name == name } }
+    public static func named(_ name: String) -> Role? { index(of: name).map { all[Int($0)] } }
+
+    /// Returns the number of the replica that a module is, from 1; 0 if its row has none.
+    public static func replica(of module: String) -> UInt8 {
+        UInt8(module.drop { $0 != "~" }.dropFirst()) ?? 0
+    }
+
+    /// Returns the roles whose broadcasts an observer of all gets.
+    public static func publishers(below rank: Int) -> [Role] { all.filter { $0.broadcasts > 0 && $0.rank < rank } }
 
     /// Returns the number in the logs for a name from `keepsAll` or `keepsLatest`.
     public static func newsIndex(_ name: String) -> UInt8 {
         name == adapter ? adapterIndex : index(of: name) ?? 0
+    }
+
+    /// Returns the number in the logs for the name of a broadcast; nil if it is no role's.
+    public static func newsIndex(ofNotice name: String) -> UInt8? {
+        name == adaptedNews ? adapterIndex : index(of: String(name.dropLast(".news".count)))
     }
 
     public static let adapterIndex: UInt8 = 200

@@ -10,12 +10,17 @@ struct MadeUpRun {
     init(placement: RolePlacement = RolePlacement(nodes: 1)) { self.placement = placement }
 
     /// Adds a process on the first home of its role, and returns its number, from 1.
-    mutating func process(_ role: String) -> UInt32 {
+    /// - Parameters:
+    ///   - replica: the number of the replica that it is; 0 for none.
+    ///   - node: another one of its role's homes.
+    mutating func process(_ role: String, replica: UInt8 = 0, on node: UInt8? = nil) -> UInt32 {
+        clock += 1_000_000
         let number = UInt32(logs.count + 1)
-        let node = Role.named(role).map { placement.homes(of: $0)[0] } ?? 0
+        let node = node ?? Role.named(role).map { placement.homes(of: $0)[0] } ?? 0
         logs.append(
             ProcessLog(
-                process: number, role: Role.index(of: role) ?? .max, pid: Int32(number) + 100, node: node, []))
+                process: number, role: Role.index(of: role) ?? .max, pid: Int32(number) + 100, node: node,
+                replica: replica, begun: clock, []))
         return number
     }
 
@@ -40,8 +45,13 @@ struct MadeUpRun {
 }
 
 extension Record {
-    static func sent(_ process: UInt32, _ index: UInt64, _ kind: RequestKind = .atOnce) -> Record {
-        Record(.sent, kind: kind.rawValue, number: RequestNumber(process: process, index: index).value)
+    static func sent(
+        _ process: UInt32, _ index: UInt64, _ kind: RequestKind = .atOnce, to callee: String? = nil, key: UInt8 = 0
+    ) -> Record {
+        let callee = callee.flatMap { Role.index(of: $0) }.map { UInt32($0) + 1 } ?? 0
+        return Record(
+            .sent, kind: kind.rawValue, code: key, extra: callee,
+            number: RequestNumber(process: process, index: index).value)
     }
 
     static func answered(
@@ -61,11 +71,11 @@ extension Record {
     }
 
     static func noticed(
-        _ role: String, of process: UInt32, session: UInt64 = 1, _ number: UInt64, latest: Bool = false,
+        _ role: String, of process: UInt32, session: UInt64 = 1, _ number: UInt64, _ traits: NoticeTraits = [],
         missed: UInt32 = 0
     ) -> Record {
         Record(
-            .noticed, kind: Role.index(of: role) ?? 0, ran: latest ? 1 : 0, extra: missed,
+            .noticed, kind: Role.index(of: role) ?? 0, ran: traits.rawValue, extra: missed,
             number: UInt64(process) << 32 | session, detail: number)
     }
 

@@ -180,6 +180,44 @@ import Testing
         #expect(found([]) == [.silentGap])
     }
 
+    /// `Wheel` observes all by a pattern: `Clock` on its own node, and `Store` on another one.
+    @Test func aPatternsNoticeOfOneNameMayTellOfWhatIsMissingOfAnother() {
+        func found(_ missed: UInt32, nodes: Int = 3) -> [Violation.Kind] {
+            var run = MadeUpRun(placement: RolePlacement(nodes: nodes))
+            let (store, clock, wheel) = (run.process("Store"), run.process("Clock"), run.process("Wheel"))
+            run.wrote(wheel, Record(.ready))
+            run.pass(milliseconds: 9_000)
+            for number in 1...3 as ClosedRange<UInt64> { run.wrote(store, .published("Store", number)) }
+            for number in 1...2 as ClosedRange<UInt64> { run.wrote(clock, .published("Clock", number)) }
+            run.wrote(
+                wheel, .noticed("Store", of: store, 1, [.pattern, .retained]),
+                .noticed("Clock", of: clock, 1, .pattern),
+                .noticed("Clock", of: clock, 2, .pattern, missed: missed), .noticed("Store", of: store, 3, .pattern))
+            for process in [store, clock] { run.wrote(process, Record(.flushed), Record(.drained)) }
+            run.wrote(wheel, Record(.drained))
+            return run.found()
+        }
+        #expect(found(1) == [])
+        #expect(found(0) == [.silentGap])
+        // On one node nothing is missing.
+        #expect(found(1, nodes: 1).contains(.silentGap))
+    }
+
+    @Test func theProcessesOfARowOnTwoNodesDoNotFollowEachOther() {
+        var run = MadeUpRun(placement: Self.three)
+        let (ledger, first) = (run.process("Ledger"), run.process("Pool", on: 0))
+        run.wrote(first, Record(.ready), Record(.setUp))
+        run.pass(milliseconds: 9_000)
+        run.wrote(ledger, .published("Ledger", 1))
+        run.wrote(first, .noticed("Ledger", of: ledger, 1))
+        let second = run.process("Pool", on: 1)
+        run.wrote(second, Record(.setUp), Record(.ready))
+        run.wrote(second, .noticed("Ledger", of: ledger, 1))
+        run.wrote(first, Record(.tearDown), Record(.drained))
+        run.wrote(second, Record(.drained))
+        #expect(run.judged().filter { $0.kind == .silentGap }.isEmpty)
+    }
+
     @Test func aGapSinceTheNodesWerePartedIsFoundAsSuch() {
         #expect(found([(1, 0), (4, 0), (5, 0)], isParted: true) == [.gapAfterParting])
         #expect(found([(1, 0), (4, 2), (5, 0)], isParted: true) == [])

@@ -45,10 +45,35 @@ import Testing
         #expect(found("Mill", clock([1, 2, 3, 4, 5, 6])) == [.silentGap])
     }
 
+    @Test func aPatternTakesAllNamesEachInItsOrder() {
+        func found(_ numbers: [UInt64], ofAPattern: Bool = true) -> [Violation.Kind] {
+            var run = MadeUpRun()
+            let (clock, mill, shop) = (run.process("Clock"), run.process("Mill"), run.process("Shop"))
+            run.wrote(shop, Record(.ready))
+            for number in 1...3 as ClosedRange<UInt64> { run.wrote(clock, .published("Clock", number)) }
+            for number in 1...3 as ClosedRange<UInt64> { run.wrote(mill, .published("Mill", number)) }
+            for number in 1...3 as ClosedRange<UInt64> {
+                run.wrote(shop, .noticed("Clock", of: clock, number, .pattern))
+            }
+            // Shop observes Mill by its name, too.
+            for number in 1...3 as ClosedRange<UInt64> { run.wrote(shop, .noticed("Mill", of: mill, number)) }
+            for number in numbers { run.wrote(shop, .noticed("Mill", of: mill, number, ofAPattern ? .pattern : [])) }
+            for process in [clock, mill] { run.wrote(process, Record(.flushed), Record(.drained)) }
+            run.wrote(shop, Record(.drained))
+            return run.found()
+        }
+        #expect(found([1, 2, 3]) == [])
+        #expect(found([1, 3]) == [.silentGap])
+        #expect(found([1, 2]) == [.silentGap])
+        #expect(found([1, 2, 2, 3]) == [.silentGap])
+        #expect(found([]) == [.silentGap])
+        #expect(found([1, 2, 3], ofAPattern: false).contains(.silentGap))
+    }
+
     @Test func whatIsReplacedIsTold() {
         let press: ([(UInt64, UInt32)]) -> (UInt32) -> [Record] = { list in
             { process in
-                list.map { .noticed("Clock", of: process, $0.0, latest: true, missed: $0.1) }
+                list.map { .noticed("Clock", of: process, $0.0, .latest, missed: $0.1) }
             }
         }
         #expect(found("Press", press([(1, 0), (4, 2), (5, 0)])) == [])
@@ -66,10 +91,10 @@ import Testing
             let (old, new, press) = (run.process("Depot"), run.process("Depot"), run.process("Press"))
             run.wrote(press, Record(.ready))
             for number in 1...3 as ClosedRange<UInt64> { run.wrote(old, .published("Depot", number)) }
-            run.wrote(press, .noticed("Depot", of: old, 1, latest: true))
+            run.wrote(press, .noticed("Depot", of: old, 1, .latest))
             run.wrote(old, Record(.flushed), Record(.drained))
             run.wrote(new, .published("Depot", 1))
-            run.wrote(press, .noticed("Depot", of: new, 1, latest: true, missed: missed))
+            run.wrote(press, .noticed("Depot", of: new, 1, .latest, missed: missed))
             run.wrote(new, Record(.flushed), Record(.drained))
             // Drained at the run's end and again at its own end: the missed notices are reported
             // only once.

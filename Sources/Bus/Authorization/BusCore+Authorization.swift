@@ -9,7 +9,7 @@ extension BusCore {
     /// `unauthorized`, and the handler never starts.
     /// - Parameters:
     ///   - header: the request's header, because its parent may be a start that can't wait for the
-    ///     authorizer. It is empty if the request has waited for its owner.
+    ///     authorizer. It has the key alone if the request has waited for its owner.
     ///   - owner: the session that serves the interface.
     func authorize(
         _ call: CallPointer, _ request: Request, _ interface: InterfaceRecord, _ header: borrowing Header,

@@ -188,16 +188,19 @@ extension BusCore {
     func release(_ place: Int, of module: ModuleRecord, to callee: Peer) {
         let call = module.takeWaiting(at: place)
         guard let caller = call.pointee.caller?.takeUnretainedValue() else { return }
-        unhold(call).withRequest { request in
+        let held = unhold(call)
+        held.withRequest { request in
             if call.pointee.kind == .report {
                 deliverReport(call, request, from: caller, to: callee)
             } else {
-                goOn(call, request, from: caller, to: callee)
+                // With the key, because it may wait for the authorizer yet, and a replica is chosen after that.
+                held.copy.key.withUnsafeBytes { goOn(call, request, Header(key: $0), from: caller, to: callee) }
             }
         }
     }
 
     /// Checks a request's action now that its owner is ready, and sends the request on.
+    /// - Parameter header: the request's header; one with its key alone if it has waited.
     func goOn(
         _ call: CallPointer, _ request: Request, _ header: borrowing Header = Header(), from caller: Peer,
         to callee: Peer

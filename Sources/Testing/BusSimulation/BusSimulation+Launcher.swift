@@ -16,7 +16,7 @@ extension BusSimulation {
         broker.processes.start(pid, parent: launcher.pid)
         order(
             launcher, "vouch",
-            #"{"module":"\#(SimulatedApp.name(place))","token":"\#(token)","pid":\#(pid)}"#)
+            #"{"module":"\#(app.modules[place].row.name)","token":"\#(token)","pid":\#(pid)}"#)
         connect(place, pid, token: token, Int(pid))
     }
 
@@ -35,7 +35,8 @@ extension BusSimulation {
     func retire(_ place: Int) {
         guard let launcher else { return }
         referee.starts.retired.insert(place)
-        order(launcher, "retire", #"{"module":"\#(SimulatedApp.name(place))"}"#)
+        referee.replicasChanged { $0 == place }
+        order(launcher, "retire", #"{"module":"\#(app.modules[place].row.name)"}"#)
     }
 
     /// Sends the bus a request, as the launcher.
@@ -50,10 +51,12 @@ extension BusSimulation {
         let answer = SimulatedAnswer(kind: .reply, number: 0)
         let action = frame.to.dropFirst("launcher/".count)
         let name = (try? JSON(parsing: frame.body))?["module"]?.string ?? ""
-        let place = app.modules.firstIndex { $0.row.name == name } ?? 0
-        if action == "start" { spawn(place) }
-        if action == "stop" || action == "restart" { kill(place, action == "stop" ? 1 : 0) }
-        if action == "restart" { spawn(place) }
+        let named = app.modules.indices.filter { app.modules[$0].row.name == name || app.rowName($0) == name }
+        for place in named.isEmpty ? [0] : named {
+            if action == "start" { spawn(place) }
+            if action == "stop" || action == "restart" { kill(place, action == "stop" ? 1 : 0) }
+            if action == "restart" { spawn(place) }
+        }
         let isRefused = frame.id >> 22 & 7 == 0
         if action == "reload", !isRefused {
             let table = app.otherTable(Int(frame.id))

@@ -140,7 +140,7 @@ extension BusSimulation {
     func request(
         _ session: SimulatedSession, _ kind: String, _ target: SimulatedRequest.Target, _ members: String,
         body: (Int) -> String, step: SimulationStep, hasID: Bool = true, name: Int = 0, object: Int? = nil,
-        rank: Int? = nil, skips: Bool = false, isEndless: Bool = false, told: Int = 1
+        rank: Int? = nil, skips: Bool = false, isEndless: Bool = false, told: Int = 1, key: Int = 0
     ) {
         let number = referee.requests.count
         let id = hasID ? session.nextID : 0
@@ -150,6 +150,7 @@ extension BusSimulation {
             session.nextID += 1
         }
         header += members
+        if key > 0 { header += #","key":"k\#(key)""# }
         var deadline: Int? = 30_000
         var credit = 16
         var parent = -1
@@ -182,7 +183,7 @@ extension BusSimulation {
         let request = SimulatedRequest(
             number: number, session: session.number, id: id, target: target, name: name, object: object,
             rank: rank ?? session.rank, deadline: deadline, parent: parent, parentID: parentID,
-            depth: parent < 0 ? told : 1 + referee.requests[parent].depth, skipsAuthorization: skips,
+            depth: parent < 0 ? told : 1 + referee.requests[parent].depth, key: key, skipsAuthorization: skips,
             isEndless: isEndless, stream: .init(credit: credit))
         referee.requests.append(request)
         if hasID {
@@ -200,14 +201,16 @@ extension BusSimulation {
     /// Returns a body with the request's number. Some bodies are longer, and some are too long to
     /// be copied.
     private func body(_ step: SimulationStep) -> (Int) -> String {
-        let rest = step.b & 31 == 1 ? Self.larger : step.b & 31 == 2 ? Self.long : ""
+        // Of requests with a key more are long, so that they wait for room while shorter ones could go.
+        let isLong = step.b & 31 == 2 || Self.key(step) > 0 && step.a & 3 == 0
+        let rest = step.b & 31 == 1 ? Self.larger : isLong ? Self.long : ""
         return { #"{"n":\#($0)\#(rest)}"# }
     }
 
     private func call(_ step: SimulationStep, _ session: SimulatedSession) {
         guard session.role != .launcher else { return }
         if goesElsewhere(step), step.b >> 9 & 1 == 1 { return openElsewhere(step, session) }
-        let owner = step.a % app.modules.count
+        let owner = app.row(of: step.a % app.modules.count)
         if step.a & 128 > 0, let instance = referee.sessions.last(where: { $0.instances.last != nil })?.instances.last {
             return request(
                 session, "call", .instance(instance), #","to":"\#(instance)/a""#, body: body(step), step: step)
@@ -217,30 +220,30 @@ extension BusSimulation {
         request(
             session, "call", .action(owner, action),
             #","to":"\#(app.modules[owner].interface)/\#(action)"\#(skips ? #","auth":"skip""# : "")"#,
-            body: body(step), step: step, skips: skips)
+            body: body(step), step: step, skips: skips, key: Self.key(step))
     }
 
     private func open(_ step: SimulationStep, _ session: SimulatedSession) {
         guard session.role != .launcher else { return }
         if goesElsewhere(step) { return openElsewhere(step, session) }
-        let owner = step.a % app.modules.count
+        let owner = app.row(of: step.a % app.modules.count)
         let url = SimulatedURL.allCases[step.b % SimulatedURL.allCases.count]
         let text = url.text(owner, referee.requests.count)
         // Another app's chain goes on; from other peers the member means nothing.
         let depth = [1, 1, 2, 4][step.b >> 8 & 3]
         request(
             session, "open", .url(owner, url), #","url":"\#(text)","depth":\#(depth)"#, body: { _ in "" }, step: step,
-            told: session.isOtherApp ? depth : 1)
+            told: session.isOtherApp ? depth : 1, key: Self.key(step))
     }
 
     private func report(_ step: SimulationStep, _ session: SimulatedSession) {
         guard session.role != .launcher else { return }
-        let target = step.a % app.modules.count
+        let target = app.row(of: step.a % app.modules.count)
         let (name, object) = Self.notification(step)
         request(
             session, "report", .report(target),
-            #","to":"\#(app.modules[target].row.name)""# + Self.members(name, object), body: body(step), step: step,
-            name: name, object: object)
+            #","to":"\#(app.rowName(target))""# + Self.members(name, object), body: body(step), step: step,
+            name: name, object: object, key: Self.key(step))
     }
 
     private func broadcast(_ step: SimulationStep, _ session: SimulatedSession) {
@@ -252,6 +255,9 @@ extension BusSimulation {
             session, "broadcast", .broadcast, Self.members(name, object) + level, body: body(step), step: step,
             hasID: step.b & 64 > 0, name: name, object: object, rank: rank)
     }
+
+    /// Returns the number of a request's key; 0 for none.
+    private static func key(_ step: SimulationStep) -> Int { step.b >> 11 & 1 == 1 ? 1 + step.a >> 10 & 1 : 0 }
 
     private static func notification(_ step: SimulationStep) -> (Int, Int?) {
         ((step.a >> 5) % SimulatedApp.notifications, step.a >> 8 & 3 < SimulatedApp.objects ? step.a >> 8 & 3 : nil)
@@ -296,7 +302,7 @@ extension BusSimulation {
                 session, "call", .unobserve(number), #","to":"bus/unobserve""#,
                 body: { _ in #"{"subscription":\#(number)}"# }, step: step)
         case .create:
-            let owner = step.a % app.modules.count
+            let owner = app.row(of: step.a % app.modules.count)
             guard session.isModule, let interface = app.modules[owner].instances else { return }
             request(
                 session, "call", .create(owner), #","to":"bus/create""#,
@@ -309,7 +315,7 @@ extension BusSimulation {
         case .ask where goesElsewhere(step) && session.role != .launcher: askElsewhere(step, session)
         default:
             if step.b & 15 == 1, session.place >= 0 {
-                let name = SimulatedApp.name(step.a % app.modules.count)
+                let name = app.rowName(step.a % app.modules.count)
                 let action = AppTable.Row.managing[step.a / 8 % 3]
                 return request(
                     session, "call", .bus, #","to":"launcher/\#(action)""#, body: { _ in #"{"module":"\#(name)"}"# },

@@ -196,7 +196,8 @@ extension Referee {
 
     /// Whether a table's rules forbid the request.
     private func isRefused(_ request: SimulatedRequest, _ session: SimulatedSession, by table: AppTable) -> Bool {
-        switch request.target {
+        if session.place >= table.modules.count { return true }
+        return switch request.target {
         case .action(let owner, _): !app.mayCall(session.place, owner, rank: session.rank, by: table)
         case .create(let owner): !app.mayCreate(session.place, owner, rank: session.rank, by: table)
         case .instance: table.calls != .any
@@ -228,6 +229,8 @@ extension Referee {
                 judge(frame, request, session, of: url)
             } else if frame.code == "overloaded" {
                 judgeOverload(frame, request, session)
+            } else if frame.code == "unavailable" {
+                judgeUnavailable(frame, request)
             }
         case "forbidden" where session.isOtherApp:
             expect(

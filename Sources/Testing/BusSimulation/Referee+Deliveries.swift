@@ -35,7 +35,7 @@ extension Referee {
         switch request.target {
         case .action(let owner, let action):
             expect(
-                session.place == owner && frame.to == "\(app.modules[owner].interface)/\(action)", .known,
+                app.row(of: session.place) == owner && frame.to == "\(app.modules[owner].interface)/\(action)", .known,
                 "\(name(request)) came to \(session.name) as \(frame.to)")
             expect(
                 sender.role == .operator
@@ -50,7 +50,8 @@ extension Referee {
             )
         case .url(let owner, let url):
             expect(
-                session.place == owner && frame.to == "\(app.modules[owner].interface)/\(url.action)", .known,
+                app.row(of: session.place) == owner && frame.to == "\(app.modules[owner].interface)/\(url.action)",
+                .known,
                 "\(name(request)) came to \(session.name) as \(frame.to)")
             expect(
                 frame.url == url.text(owner, number) && frame.body == Array(url.body(number).utf8), .known,
@@ -64,6 +65,7 @@ extension Referee {
         default: expect(false, .known, "\(name(request)) came to \(session.name) as a call")
         }
         checkDeadline(frame, request)
+        checkKey(of: request, at: session)
         requests[number].delivery.sessions.append(session.number)
         requests[number].delivery.order = handledFrames
         inOrder(request, at: session)
@@ -89,7 +91,10 @@ extension Referee {
 
     /// Whether the sender may skip the authorizer.
     private func isTrusted(_ sender: SimulatedSession, _ request: SimulatedRequest) -> Bool {
-        sender.place >= 0 && tables(of: request).contains { $0.modules[sender.place].trusted }
+        sender.place >= 0
+            && tables(of: request).contains {
+                sender.place >= $0.modules.count || $0.modules[sender.place].trusted
+            }
     }
 
     /// Checks a call that asks the authorizer.
@@ -130,6 +135,8 @@ extension Referee {
     /// Checks that frames of one sender arrive in the order in which they were sent.
     func inOrder(_ request: SimulatedRequest, at session: SimulatedSession) {
         guard request.handling.order != .max, !request.wantsAuthorization else { return }
+        // Requests to replicas may overtake each other, except those with the same key.
+        if app.hasReplicas(session.place), request.isForwarded { return inOrderOfKey(request, at: session) }
         // Requests that wait for a module keep their order among themselves.
         let key = request.mayWait ? -1 - request.session : request.session
         let last = session.arrivals.lastFrom[key] ?? -1
@@ -137,6 +144,16 @@ extension Referee {
             request.handling.order >= last, .order,
             "\(name(request)) came to \(session.name) after one that was sent later")
         session.arrivals.lastFrom[key] = max(last, request.handling.order)
+    }
+
+    private func inOrderOfKey(_ request: SimulatedRequest, at session: SimulatedSession) {
+        guard request.key > 0 else { return }
+        let key = SimulatedSession.KeyOfSender(sender: request.session, key: request.key)
+        let last = session.arrivals.lastWithKey[key] ?? -1
+        expect(
+            request.handling.order >= last, .order,
+            "\(name(request)) came to \(session.name) after one with the same key that was sent later")
+        session.arrivals.lastWithKey[key] = max(last, request.handling.order)
     }
 
     func noticed(_ frame: SimulatedFrame, _ session: SimulatedSession) {
@@ -188,6 +205,7 @@ extension Referee {
             } else {
                 session.arrivals.lastBroadcast = max(last, request.handling.order)
             }
+            shared(request, what, at: session)
             session.observations[place].broadcasts += 1 + frame.missed
             expect(
                 what.isLatest || frame.missed == 0 || mayWake, .complete,
@@ -219,7 +237,8 @@ extension Referee {
         guard case .report(let target) = request.target else {
             return expect(false, .known, "\(name(request)) came to \(session.name) as a report")
         }
-        expect(session.place == target, .known, "\(name(request)) came to \(session.name)")
+        expect(app.row(of: session.place) == target, .known, "\(name(request)) came to \(session.name)")
+        checkKey(of: request, at: session)
         expect(
             request.rank >= session.rank || sessions[request.session].role == .operator, .direction,
             "\(name(request)) of rank \(request.rank) was reported to \(session.name) of rank \(session.rank)")
@@ -233,7 +252,8 @@ extension Referee {
     func check(_ observation: SimulatedObservation, of session: SimulatedSession) {
         // With `replace: overlap`, a new process takes over the observations when it is ready, so
         // their count isn't exact.
-        let isShared = session.place >= 0 && app.modules[session.place].row.replace == .overlap
+        let isShared =
+            observation.what.isShared || session.place >= 0 && app.modules[session.place].row.replace == .overlap
         // Held notices are from before the session.
         let mayWake = app.wakes(session.place, observation.what)
         let isExact = observation.until == .max && !app.isTight && !isShared && !mayWake

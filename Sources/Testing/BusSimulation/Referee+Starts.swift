@@ -34,7 +34,7 @@ extension Referee {
             session.connection?.hasSession != true, .start,
             "\(session.name) has failed in \(to), and its session continues")
         let place = session.place
-        guard place >= 0, app.modules[place].row.replace == .wait, !starts.retired.contains(place) else { return }
+        guard place >= 0, app.isSingle(place), !starts.retired.contains(place) else { return }
         starts.everFailed.insert(place)
         if self.session(ofRow: place) == nil { starts.failed.insert(place) }
     }
@@ -78,7 +78,7 @@ extension Referee {
     }
 
     private func isJudged(_ place: Int) -> Bool {
-        place >= 0 && app.modules[place].row.start == .eager && app.modules[place].row.replace == .wait
+        place >= 0 && app.modules[place].row.start == .eager && app.isSingle(place)
             && !starts.retired.contains(place)
     }
 }

@@ -19,6 +19,7 @@ extension Referee {
     /// Notes that a session is ready. Then it has taken over from its row's other session.
     func becameReady(_ session: SimulatedSession) {
         session.life.isReady = true
+        session.life.readyAt = handledFrames
         session.life.isMisfit = isMisfit(session)
         guard session.place >= 0 else { return }
         for other in sessions where other.place == session.place && other.number < session.number && other.isLive {

@@ -37,6 +37,7 @@ final class Referee {
     /// Whether the bus has taken a table over that a reload brought.
     var isInForce: (AppTable) -> Bool = { _ in true }
     var links: Links
+    var replicas = Replicas()
 
     init(_ app: SimulatedApp) {
         self.app = app
@@ -75,7 +76,12 @@ final class Referee {
         case .hello: session.life.isMisfit = isMisfit(session)
         case .greeting, .other: break
         case .table(let table):
-            if isInForce(table) { tables.append(table) } else { refused(table) }
+            if isInForce(table) {
+                tables.append(table)
+                replicasChanged { $0 >= table.modules.count }
+            } else {
+                refused(table)
+            }
         case .request(let number): handled(request: number, of: session)
         case .answer(let id, let number, let answer): handled(answer, to: number, serving: id, of: session)
         case .verdict(let number, let isAllowed): if isAllowed { requests[number].isAllowed = true }
@@ -110,7 +116,7 @@ final class Referee {
         case .url(let owner, _): request.mayWait = mayWait(for: owner)
         case .report(let target): request.mayWait = mayWait(for: target)
         case .instance, .elsewhere: request.mayWait = true
-        case .create(let owner) where app.modules[owner].row.replace == .wait:
+        case .create(let owner) where app.isSingle(owner):
             request.owner = self.session(ofRow: owner)?.number ?? -1
         default: break
         }
@@ -123,7 +129,7 @@ final class Referee {
     /// Whether a row's module may not be ready, or may not have got earlier requests that waited
     /// for it. A launcher retires modules, so if there is one, only the bus knows exactly.
     private func mayWait(for place: Int) -> Bool {
-        app.hasLauncher || session(ofRow: place)?.life.isReady != true
+        app.hasLauncher || app.hasReplicas(place) || session(ofRow: place)?.life.isReady != true
             || open.contains { mayStillWait(requests[$0], for: place) }
     }
 
@@ -271,6 +277,7 @@ final class Referee {
                     + "\(hasEnded ? "not notified" : "notified that it ended")"
             )
         }
+        checkShares()
         for session in sessions where session.isLive && session.life.isWelcome {
             for observation in session.observations { check(observation, of: session) }
             for served in session.served where served.request >= 0 && !served.isCancelled {

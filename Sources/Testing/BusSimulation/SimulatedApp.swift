@@ -29,6 +29,8 @@ struct SimulatedApp {
         let name: Int
         let object: Int?
         let isLatest: Bool
+        /// Whether the replicas of the row share it.
+        var isShared = false
 
         var ofRow: AppTable.Observed {
             .init(name: "n\(name)", object: object.map { "o\($0)" }, keep: isLatest ? .latest : .all)
@@ -36,7 +38,8 @@ struct SimulatedApp {
 
         var json: String {
             let object = object.map { #","object":"o\#($0)""# } ?? ""
-            return #"{"name":"n\#(name)"\#(object)\#(isLatest ? #","keep":"latest""# : "")}"#
+            let share = isShared ? #","share":true"# : ""
+            return #"{"name":"n\#(name)"\#(object)\#(isLatest ? #","keep":"latest""# : "")\#(share)}"#
         }
     }
 
@@ -47,6 +50,9 @@ struct SimulatedApp {
 
     let table: AppTable
     let modules: [Module]
+    /// The indices of the modules that are the replicas of one row, the last ones but for the first of
+    /// them; none if no row has replicas.
+    let replicas: [Int]
     /// The index of the authorizer's module; nil if there is none.
     let authorizer: Int?
     /// Whether a launcher starts modules; else all of them are started by hand.
@@ -124,6 +130,7 @@ struct SimulatedApp {
             }
             modules[place].row = table.modules[place]
         }
+        replicas = hasVersions ? [] : Self.replicate(&table, &modules, besides: authorizer)
         self.table = table
         self.modules = modules
     }
@@ -164,13 +171,14 @@ struct SimulatedApp {
     func otherTable(_ choice: Int) -> AppTable {
         var numbers = SeededGenerator(choice)
         var table = table
+        scale(&table, &numbers)
         table.calls = [.any, .layered, .declared][numbers.below(3)]
         table.limits.calls = [2, 8, 1_024][numbers.below(3)]
         table.guests = numbers.chance(1, in: 3) ? nil : table.guests
         table.guests?.most = 1 + numbers.below(2)
         for place in table.modules.indices {
             table.modules[place].trusted = numbers.chance(1, in: 4)
-            table.modules[place].requires = modules.indices.filter { _ in numbers.chance(1, in: 2) }.map {
+            table.modules[place].requires = rows.filter { _ in numbers.chance(1, in: 2) }.map {
                 RequiredInterface(name: Self.interface($0))
             }
             table.modules[place].stop = UInt64(50 + numbers.below(2_000))
@@ -183,19 +191,20 @@ struct SimulatedApp {
         for place in table.modules.indices where opensLess {
             table.modules[place].opens.removeAll { _ in numbers.chance(2, in: 3) }
         }
+        equateReplicas(&table)
         return table
     }
 
     /// Whether a module of that rank may create an instance at another module. No row requires an
     /// interface that has instances.
     func mayCreate(_ creator: Int, _ owner: Int, rank: Int, by table: AppTable) -> Bool {
-        creator == owner || table.calls == .any
+        isOwn(creator, owner, table) || table.calls == .any
             || table.calls == .layered && modules[owner].row.rank <= rank
     }
 
     /// Whether a module of that rank may call another module's interface (section 6, Checks).
     func mayCall(_ caller: Int, _ owner: Int, rank: Int, by table: AppTable) -> Bool {
-        if caller == owner { return true }
+        if isOwn(caller, owner, table) { return true }
         switch table.calls {
         case .any: return true
         case .layered: return modules[owner].row.rank <= rank

@@ -80,6 +80,8 @@ struct SimulatedRequest {
     let parentID: UInt64
     /// The number of requests in its chain.
     let depth: Int
+    /// The number of its key; 0 for none.
+    let key: Int
     let skipsAuthorization: Bool
     /// Whether it has no deadline, whatever its header says.
     let isEndless: Bool

@@ -68,8 +68,14 @@ final class SimulatedSession {
         /// The order of the last frame from each sender. Requests that may have waited have a key
         /// of their own.
         var lastFrom: [Int: Int] = [:]
+        /// The order of the last request with each key from each sender.
+        var lastWithKey: [KeyOfSender: Int] = [:]
         /// The credit for each call that the session serves, by the call's id.
         var creditOf: [UInt64: Int] = [:]
+    }
+
+    struct KeyOfSender: Hashable {
+        let sender, key: Int
     }
 
     /// What the bus has done with the session.
@@ -81,8 +87,12 @@ final class SimulatedSession {
         var isSetUp = false
         /// Whether it has answered `module/initialize`.
         var isReady = false
+        /// When it did so, as a number of handled frames.
+        var readyAt = Int.max
         /// The session that has taken over from it under `overlap`; -1 for none.
         var replacedBy = -1
+        /// Whether it is a replica that gets no further requests.
+        var isRetired = false
         /// Whether it didn't fit a live session when the bus judged it.
         var isMisfit = false
         var endedAt = Int.max

@@ -51,6 +51,14 @@ public struct Header: ~Copyable {
 
     public init() {}
 
+    /// The header of a request that has waited, of which only the key is left.
+    public init(key: Text) {
+        if !key.isEmpty {
+            members.insert(.key)
+            codeOrKey = key
+        }
+    }
+
     /// An error's `root` in JSON form; a peer's is ignored.
     public var root: Text { members.contains(.root) ? rootOrNode : .none }
     /// An error's code.

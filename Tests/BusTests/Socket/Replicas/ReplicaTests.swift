@@ -65,6 +65,30 @@ struct ReplicaTests {
         }
     }
 
+    @Test(.promise("6.52")) func aKeyHoldsForCallsThatWaitForTheirRowAndThenForTheAuthorizer() throws {
+        let table = AppTable.replicas(2) {
+            $0.start = .onDemand
+        } with: {
+            $0.authorizer = "Guard"
+            $0.modules.append(.manual("Gate", provides: ["Guard"]))
+        }
+        try TestBus.run(table) { bus in
+            let (launcher, gate) = (try bus.launcher(), try bus.provider("Gate", "Guard"))
+            let caller = try bus.module("Caller")
+            let ids = try (1...4).map { _ in try caller.call("Compute/run", nil, ["key": "k"]) }
+            for _ in 1...2 { try launcher.reply(to: try launcher.expect(["kind": "call", "to": "launcher/start"])) }
+            let hello: JSON = ["interfaces": ["Compute": ["actions": ["run": ["auth": true]]]]]
+            let workers = try (1...2).map { number in
+                let name = "Worker~\(number)"
+                return try bus.module(name, hello.with(["token": .string(try bus.vouch(for: name))]))
+            }
+            for _ in ids { try gate.reply(to: try gate.expectCall("Guard/authorize"), ["allow": true]) }
+            for peer in [gate, caller] { try peer.settle() }
+            let counts = try workers.map { try $0.drain().count { $0["to"] == "Compute/run" } }
+            #expect(counts.sorted() == [0, ids.count])
+        }
+    }
+
     @Test(.promise("6.53")) func aDeathEndsItsOwnRequestsAlone() throws {
         try TestBus.run(.replicas(2)) { bus in
             let workers = try bus.workers(1...2)
