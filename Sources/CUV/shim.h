@@ -155,13 +155,16 @@ static inline ssize_t strata_sendv(int fd, const struct iovec *parts, size_t cou
     return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/// The most descriptors that the kernel takes with one message (SCM_MAX_FD).
+enum { strata_most_sent = 253 };
+
 /// Writes buffers, and hands descriptors over with the first byte.
 static inline ssize_t strata_sendv_with(
     int fd, const struct iovec *parts, size_t count, const int *descriptors, size_t descriptor_count
 ) {
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(16 * sizeof(int))] = {0};
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(strata_most_sent * sizeof(int))] = {0};
     size_t size = descriptor_count * sizeof(int);
-    if (size > 16 * sizeof(int)) return errno = EINVAL, -1;
+    if (descriptor_count > strata_most_sent) return errno = EINVAL, -1;
     struct msghdr message = {
         .msg_iov = (struct iovec *)parts, .msg_iovlen = count,
         .msg_control = control, .msg_controllen = CMSG_SPACE(size)
@@ -174,12 +177,13 @@ static inline ssize_t strata_sendv_with(
     return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/// Reads bytes, and takes the descriptors that came with one of them: 16 at most, more are closed.
-/// Executed programs don't inherit them. Sets `descriptor_count`, and `is_cut` if some were closed.
+/// Reads bytes, and takes the descriptors that came with one of them, up to `strata_most_sent`.
+/// Executed programs don't inherit them. Sets `descriptor_count`, and `is_cut` if the kernel closed
+/// some because this process may have no more.
 static inline ssize_t strata_receive_with(
     int fd, void *bytes, size_t count, int *descriptors, size_t *descriptor_count, int *is_cut
 ) {
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(16 * sizeof(int))];
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(strata_most_sent * sizeof(int))];
     struct iovec part = {bytes, count};
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control

@@ -220,8 +220,7 @@ extension Broker {
             }
         case .ending, .closed:
             connection.assembler.drop()
-            // Nothing more is handled, so no more descriptors are taken.
-            connection.descriptors = nil
+            connection.descriptors?.end()
         }
         return frames
     }
@@ -280,7 +279,11 @@ extension Broker {
     /// Closes a connection now.
     func close(_ connection: Connection, reason: String) {
         guard connection.life != .closed else { return }
-        connection.socket.close()
+        if connection.descriptors == nil {
+            connection.socket.close()
+        } else {
+            connection.socket.close(by: closer)
+        }
         // Ending a session takes time that counts in this round.
         if connection.isOpen { readOfHeavy &+= TurnShares.endCost }
         bus.closed(connection, reason: reason)

@@ -81,11 +81,16 @@ extension Broker {
         settle()
         do throws(StateError) {
             var scope = CaptureScope.whole
-            let state = capture(&scope)
+            var state = capture(&scope)
+            // `execve` would close them on this thread, which may block.
+            let closing = closer.takeWaiting()
+            var isHandedOver = false
+            defer { if !isHandedOver { closer.close(closing) } }
+            state.closing = closing
             let files = try StateFile.write(state)
             var descriptors =
                 bus.connections.all.map(\.connection.socket.descriptor) + [listener?.descriptor].compactMap { $0 }
-                + state.handedOn.flatMap(\.numbers)
+                + state.handedOn.flatMap(\.numbers) + closing
             if files.queues >= 0 { descriptors.append(files.queues) }
             // `letGo` may drop the last other reference to this broker.
             return withExtendedLifetime(self) {
@@ -94,6 +99,7 @@ extension Broker {
                     self.letGo()
                 }
                 if problem != nil, files.queues >= 0 { Descriptors.close(files.queues) }
+                isHandedOver = problem == nil
                 return problem
             }
         } catch {
@@ -118,6 +124,7 @@ extension Broker {
     /// Makes this fresh broker continue another program's.
     /// - Returns: a message about the replacement, for people.
     func resume(_ state: BrokerState, _ records: [ModuleRecord]) throws(StateError) -> String {
+        closer.close(state.closing)
         try Resumption(bus, state, records).make(connect: connection)
         for peer in bus.connections.inOrder {
             attend(peer.connection)

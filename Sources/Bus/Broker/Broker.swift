@@ -45,6 +45,8 @@ public final class Broker {
     private var onStopped: () -> Void = {}
 
     private(set) var listener: Listener?
+    /// Closes the descriptors that came with frames.
+    let closer = ThreadCloser()
     private var hook: RoundHook?
     /// Runs work that is done in batches, one in each round.
     private(set) var idleWork: IdleHook!
@@ -122,7 +124,7 @@ public final class Broker {
 
     private func begin() {
         eventBegins()
-        bus.descriptors.closer = ThreadCloser()
+        bus.descriptors.closer = closer
         listener?.onRefusal = { [unowned self] socket in self.refused(socket) }
         spareTimer = LoopTimer(loop) { [unowned self] in self.settleSpares() }
         hook = RoundHook(loop) { [unowned self] in self.endRound() }

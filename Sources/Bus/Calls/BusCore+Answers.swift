@@ -41,10 +41,10 @@ extension BusCore {
     ) {
         if header.more { return forwardPartial(call, header, body, from: peer, to: caller) }
         statistics.replies += 1
+        durations.record((time - min(time, call.pointee.startedAt)) / 1_000)
         if header.members.contains(.descriptors) {
             return forwardDescriptors(call, header, body, from: peer, to: caller)
         }
-        durations.record((time - min(time, call.pointee.startedAt)) / 1_000)
         let count = body.count + header.trace.count + header.meta.count + HeaderWriter.overhead / 4
         guard fits(count, caller) else { return overloadedAnswer(call, count, caller) }
         queueReply(call, header, body, more: false, from: peer, to: caller)

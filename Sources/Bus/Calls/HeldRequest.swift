@@ -65,7 +65,7 @@ final class HeldRequest {
             try file(10, &foreignInstance)
             try file(11, &key)
             try file(12, &replica)
-            if let descriptors { descriptorNumbers = descriptors.numbers }
+            if !file.isReading { descriptorNumbers = descriptors?.numbers ?? [] }
             try file(13, &descriptorNumbers)
         }
     }
@@ -212,7 +212,9 @@ extension BusCore {
         do throws(BusError) {
             try facts(of: request, interface.owner, from: caller).check(.node ... .instance)
             try checkDescriptors(request.descriptors?.takeUnretainedValue(), for: interface, request.action)
-            call.pointee.mostDescriptors = interface.action(request.action)?.descriptors.reply ?? 0
+            if request.kind == .call {
+                call.pointee.mostDescriptors = interface.action(request.action)?.descriptors.reply ?? 0
+            }
             authorize(call, request, interface, header, from: caller, to: callee)
         } catch {
             countUnsent(call, request, to: callee)

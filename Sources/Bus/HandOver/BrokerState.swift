@@ -42,6 +42,8 @@ struct BrokerState: StatePart {
     var payloads: [WaitingBytes] = []
     /// The descriptors that go with some of them.
     var descriptors: [DescriptorState] = []
+    /// Descriptors that are to be closed.
+    var closing: [Int32] = []
     /// All descriptors that the next program gets, in a state that was captured.
     var handedOn: [FrameDescriptors] = []
 
@@ -93,6 +95,7 @@ struct BrokerState: StatePart {
         try file(26, &traffic)
         try file(27, &retained)
         try file(28, &descriptors)
+        try file(29, &closing)
     }
 }
 

@@ -76,7 +76,7 @@ package final class PeerSocket: PeerLink {
     package func read() {
         guard descriptor >= 0, !isAtEnd else { return }
         withUnsafeTemporaryAllocation(byteCount: 256 << 10, alignment: 16) { space in
-            var numbers = [Int32](repeating: -1, count: FrameDescriptors.most)
+            var numbers = [Int32](repeating: -1, count: strata_most_sent)
             var (came, isCut) = (0, Int32(0))
             let count = strata_receive_with(descriptor, space.baseAddress, space.count, &numbers, &came, &isCut)
             if came > 0 { received.append(Array(numbers[..<came])) }

@@ -125,8 +125,12 @@ class DescriptorTransport(asyncio.Transport):
                     count = self._socket.send(data)
             except (BlockingIOError, InterruptedError):
                 break
-            except OSError as error:
+            except (BrokenPipeError, ConnectionResetError) as error:
                 self._broken(error)
+                return
+            except OSError as error:  # such as too many descriptors that the bus hasn't read
+                self._drop()
+                self._end(error)
                 return
             close_all(descriptors)
             self._size -= count + len(descriptors) * DESCRIPTOR_WEIGHT

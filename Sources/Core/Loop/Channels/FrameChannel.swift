@@ -1,4 +1,5 @@
 internal import CUV
+internal import Glibc
 public import StrataCore
 
 /// A client's connection to a broker, which sends and receives frames on one thread. The owner
@@ -128,6 +129,9 @@ public final class FrameChannel {
                     isWaitingToWrite = true
                     transport.watch([.readable, .writable])
                     return
+                case .failed(let code) where code != EPIPE && code != ECONNRESET:
+                    // Such as too many descriptors that the bus hasn't read.
+                    return finish(.failed(SystemError(code, "write to the bus")))
                 case .ended, .failed:
                     // Reading reports the end, after the broker's last frames.
                     isWaitingToWrite = true

@@ -104,12 +104,12 @@ public final class Socket: WatchedDescriptor {
     }
 
     /// Reads what has arrived, up to the size of `space`, and the descriptors of one frame.
-    /// - Parameter received: gets the descriptors, if any came. They aren't whole if this process could
-    ///   open no more (RLIMIT_NOFILE), or more came than a frame may have; the kernel closed the others.
+    /// - Parameter received: gets the descriptors, if any came; perhaps more than a frame may have. They
+    ///   aren't whole if this process may have no more (RLIMIT_NOFILE); the kernel closed the others.
     public func read(
         into space: UnsafeMutableRawBufferPointer, _ received: (_ numbers: [Int32], _ isWhole: Bool) -> Void
     ) -> Transfer {
-        withUnsafeTemporaryAllocation(of: Int32.self, capacity: FrameDescriptors.most) { numbers in
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: strata_most_sent) { numbers in
             var (count, isCut) = (0, Int32(0))
             let result = Self.read {
                 strata_receive_with(descriptor, space.baseAddress, space.count, numbers.baseAddress, &count, &isCut)
@@ -184,6 +184,15 @@ public final class Socket: WatchedDescriptor {
     /// Lets the other side send descriptors from now on. A socket that a `Listener` has accepted takes
     /// none before (SO_PASSRIGHTS, since Linux 6.16): `sendmsg` fails with EPERM.
     public func takeDescriptors() { strata_take_descriptors(descriptor, 1) }
+
+    /// Ends the connection at once, and has the descriptor closed elsewhere: closing also closes the
+    /// descriptors that were sent and not read, which may block.
+    public func close(by closer: any DescriptorCloser) {
+        guard !isClosed else { return }
+        letGo()
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        closer.close([descriptor])
+    }
 
     /// Returns the kernel's record of the process that connected.
     public func credentials() throws(SystemError) -> PeerCredentials {

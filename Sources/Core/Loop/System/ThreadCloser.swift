@@ -1,7 +1,8 @@
 internal import Glibc
 public import StrataCore
 
-/// Closes descriptors on a thread of its own, which ends when nothing is left to close.
+/// Closes descriptors on threads of its own, which end when nothing is left to close. There are
+/// several, so that one that blocks doesn't hold up the others.
 ///
 /// After systemd's `asynchronous_close`.
 public final class ThreadCloser: DescriptorCloser, @unchecked Sendable {
@@ -9,7 +10,9 @@ public final class ThreadCloser: DescriptorCloser, @unchecked Sendable {
     private let changed = Condition()
     private var waiting: [Int32] = []
     private var count = 0
-    private var isRunning = false
+    private var running = 0
+
+    private static let mostThreads = 8
 
     public init() {}
 
@@ -24,9 +27,20 @@ public final class ThreadCloser: DescriptorCloser, @unchecked Sendable {
         defer { changed.unlock() }
         waiting += numbers
         count += numbers.count
-        if isRunning { return }
-        isRunning = start()
-        if !isRunning { closeAll() }
+        // Another thread for each batch, in case the ones that run are blocked.
+        if running < Self.mostThreads, start() { running += 1 }
+        if running == 0 { closeAll() }
+    }
+
+    /// Returns what no thread has begun to close, and leaves it to the caller.
+    public func takeWaiting() -> [Int32] {
+        changed.lock()
+        defer { changed.unlock() }
+        defer {
+            count -= waiting.count
+            waiting = []
+        }
+        return waiting
     }
 
     /// - Returns: false if there can be no further thread now.
@@ -56,7 +70,7 @@ public final class ThreadCloser: DescriptorCloser, @unchecked Sendable {
     private func run() {
         changed.lock()
         closeAll()
-        isRunning = false
+        running -= 1
         changed.unlock()
     }
 

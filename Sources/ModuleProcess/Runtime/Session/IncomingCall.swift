@@ -126,9 +126,14 @@ final class IncomingCall: CallScope {
     }
 
     /// Replies with copies of these descriptors.
-    func reply(_ body: [UInt8], with descriptors: [Descriptor]) throws(BusError) {
+    func reply(_ body: [UInt8], with descriptors: [Descriptor]) throws(ModuleError) {
         guard isOpen else { return }
-        let copies = try FrameDescriptors.copies(of: descriptors, for: "the answer of \(name)")
+        let copies: FrameDescriptors?
+        do throws(BusError) {
+            copies = try FrameDescriptors.copies(of: descriptors, for: "the answer of \(name)")
+        } catch {
+            throw ModuleError(.failed, error.message)
+        }
         body.withUnsafeBytes { session?.answer(self, $0, copies) }
         end(nil)
     }

@@ -17,6 +17,7 @@ struct DescriptorTests {
                 ]
             ]
         ],
+        "urls": [["host": "files", "path": "/open", "to": "Files/open"]],
         "observes": ["opened"],
     ]
     private static let mostOfOne = 64
@@ -140,7 +141,13 @@ struct DescriptorTests {
             let call = try owner.expectCall("Files/open")
             try owner.send(["kind": "reply", "id": call.number, "more": true], 1, with: part)
             try caller.expectError(to: stream, "failed")
-            for token in sent + one + part { #expect(token.isClosed()) }
+            // Nor to who opened a URL.
+            let opened = try caller.open("test://files/open")
+            let found = try tokens(1)
+            let byURL = try owner.find(["kind": "call", "to": "Files/open"])
+            try owner.send(["kind": "reply", "id": byURL.number], 1, with: found)
+            try caller.expectError(to: opened, "failed", ran: "yes")
+            for token in sent + one + part + found { #expect(token.isClosed()) }
         }
     }
 
@@ -240,6 +247,20 @@ struct DescriptorTests {
             try quiet.send(call.with(["descriptors": 1]))
             try quiet.expectEnd("bad-header")
             for token in sent { #expect(token.isClosed()) }
+        }
+    }
+
+    @Test(.promise("6.63")) func moreThanAFrameMayHaveAreRefused() throws {
+        try run { _, owner, caller in
+            for count in [17, 253] {
+                let sent = try Token()
+                let id = caller.newID()
+                let header: JSON = ["kind": "call", "id": .integer(Int64(id)), "to": "Files/open", "descriptors": 16]
+                try caller.sendAsIs(header, with: [Token](repeating: sent, count: count))
+                try caller.expectError(to: id, "overloaded", ran: "no")
+                #expect(sent.isClosed())
+            }
+            try owner.expectNothing()
         }
     }
 

@@ -8,11 +8,12 @@ extension BusCore {
     /// beside the connections.
     var mostDescriptors: Int { min(4_096, connections.limit.rest(table.limits.connections)) }
 
-    /// Lets a peer send and get descriptors if its hello said so.
+    /// Lets a peer send and get descriptors if its hello said so. While the broker has as many as it
+    /// may, the kernel refuses those of further peers.
     func admitDescriptors(_ hello: Hello, of peer: Peer) {
         guard hello.descriptors else { return }
         peer.descriptors = PeerDescriptors(of: peer.number, in: descriptors)
-        host.takeDescriptors(of: peer)
+        if descriptors.count < mostDescriptors { host.takeDescriptors(of: peer) }
     }
 
     /// Takes the descriptors of the current frame from those that its sender's bytes brought.
@@ -44,11 +45,18 @@ extension BusCore {
         return false
     }
 
-    /// Ends a peer whose bytes brought descriptors that no frame names.
+    /// Ends a peer whose bytes brought descriptors that no frame names, or more than the broker can
+    /// close.
     /// - Parameter most: the number of frames whose descriptors may have come before the frames' end.
     @inline(never)
     func refuseLooseDescriptors(of peer: Peer, most: Int) {
-        guard peer.isOpen, let own = peer.descriptors, own.received.count > most else { return }
+        guard peer.isOpen, let own = peer.descriptors else { return }
+        if own.isOverrun {
+            return end(
+                peer, .overloaded,
+                "\(descriptors.count) descriptors are in the broker, and \(peer.displayName) sends more: connect later")
+        }
+        guard own.received.count > most else { return }
         statistics.badFrames += 1
         end(
             peer, .badFrame,
@@ -157,81 +165,5 @@ extension BusCore {
             writer.passOn(header.trace, header.meta)
         }
         release(call, "its parent was answered")
-    }
-}
-
-/// The descriptors of a peer that takes some, as long as they are in the broker.
-final class PeerDescriptors {
-    /// The most of one sender.
-    static let most = 64
-
-    private let count: DescriptorCount
-    private let all: DescriptorCount
-    /// Those of each frame, in order, whose frames aren't handled yet.
-    private(set) var received: [FrameDescriptors] = []
-
-    init(of peer: UInt64, in all: DescriptorCount) {
-        count = DescriptorCount(of: peer, in: all)
-        self.all = all
-    }
-
-    /// Takes what came with some bytes. What goes beyond a bound is closed, and its frame refused.
-    /// - Parameter mostOfAll: the most of all senders together.
-    func receive(_ numbers: [Int32], isWhole: Bool, mostOfAll: Int) {
-        guard let refusal = refusal(of: numbers, isWhole, mostOfAll) else { return received.append(take(numbers)) }
-        count.close(numbers)
-        received.append(FrameDescriptors([], refusal: refusal))
-    }
-
-    func add(_ descriptors: FrameDescriptors) { received.append(descriptors) }
-
-    /// Takes descriptors over that are in the broker already.
-    func take(_ numbers: [Int32]) -> FrameDescriptors { FrameDescriptors(numbers, count) }
-
-    func takeFirst() -> FrameDescriptors? { received.isEmpty ? nil : received.removeFirst() }
-
-    func putBack(_ descriptors: FrameDescriptors) { received.insert(descriptors, at: 0) }
-
-    private func refusal(of numbers: [Int32], _ isWhole: Bool, _ mostOfAll: Int) -> String? {
-        guard isWhole else {
-            return numbers.count == FrameDescriptors.most
-                ? "more than \(FrameDescriptors.most) descriptors came, the most that a frame may have"
-                : "the broker can't open so many descriptors (RLIMIT_NOFILE): try later"
-        }
-        if count.count + numbers.count > Self.most {
-            return
-                "\(count.count) descriptors of this sender are in the broker, and \(Self.most) may be: wait for answers"
-        }
-        if all.count + numbers.count > mostOfAll {
-            return "\(all.count) descriptors are in the broker, and \(mostOfAll) may be: try later"
-        }
-        return nil
-    }
-}
-
-/// Descriptors in a broker's state: the next program has them under the same numbers.
-struct DescriptorState: StatePart {
-    /// The index of the payload that they go with; -1 for those whose frame isn't handled yet.
-    var payload = -1
-    var numbers: [Int32] = []
-    /// The peer that sent them; 0 if it has ended.
-    var sender: UInt64 = 0
-    /// Why they can't go on; empty if they can.
-    var refusal = ""
-
-    init() {}
-
-    init(_ descriptors: FrameDescriptors, payload: Int = -1) {
-        self.payload = payload
-        numbers = descriptors.numbers
-        sender = descriptors.count?.sender ?? 0
-        refusal = descriptors.refusal ?? ""
-    }
-
-    mutating func fields(_ file: inout StateFile) throws(StateError) {
-        try file(1, &payload)
-        try file(2, &numbers)
-        try file(3, &sender)
-        try file(4, &refusal)
     }
 }

@@ -1,0 +1,60 @@
+import StrataCore
+
+/// The descriptors of a peer that takes some, as long as they are in the broker.
+final class PeerDescriptors {
+    /// The most of one sender, and no more than a quarter of all but for one frame.
+    private static let most = 64
+
+    private let count: DescriptorCount
+    private let all: DescriptorCount
+    /// Those of each frame, in order, whose frames aren't handled yet.
+    private(set) var received: [FrameDescriptors] = []
+    /// Whether more came than may be in the broker, even until they are closed.
+    private(set) var isOverrun = false
+    private var isEnded = false
+
+    init(of peer: UInt64, in all: DescriptorCount) {
+        count = DescriptorCount(of: peer, in: all)
+        self.all = all
+    }
+
+    /// Takes what came with some bytes. What goes beyond a bound is closed, and its frame refused.
+    /// - Parameter mostOfAll: the most of all senders together.
+    func receive(_ numbers: [Int32], isWhole: Bool, mostOfAll: Int) {
+        guard !isEnded else { return count.close(numbers) }
+        guard let refusal = refusal(of: numbers, isWhole, mostOfAll) else { return received.append(take(numbers)) }
+        isOverrun = all.count > mostOfAll
+        count.close(numbers)
+        received.append(FrameDescriptors([], refusal: refusal))
+    }
+
+    /// Keeps no more, because none of its frames is handled any more.
+    func end() {
+        isEnded = true
+        received = []
+    }
+
+    func add(_ descriptors: FrameDescriptors) { received.append(descriptors) }
+
+    /// Takes descriptors over that are in the broker already.
+    func take(_ numbers: [Int32]) -> FrameDescriptors { FrameDescriptors(numbers, count) }
+
+    func takeFirst() -> FrameDescriptors? { received.isEmpty ? nil : received.removeFirst() }
+
+    func putBack(_ descriptors: FrameDescriptors) { received.insert(descriptors, at: 0) }
+
+    private func refusal(of numbers: [Int32], _ isWhole: Bool, _ mostOfAll: Int) -> String? {
+        if numbers.count > FrameDescriptors.most {
+            return "\(numbers.count) descriptors came, and a frame may have \(FrameDescriptors.most)"
+        }
+        guard isWhole else { return "the broker can't open so many descriptors (RLIMIT_NOFILE): try later" }
+        let most = min(Self.most, max(FrameDescriptors.most, mostOfAll / 4))
+        if count.count + numbers.count > most {
+            return "\(count.count) descriptors of this sender are in the broker, and \(most) may be: wait for answers"
+        }
+        if all.count + numbers.count > mostOfAll {
+            return "\(all.count) descriptors are in the broker, and \(mostOfAll) may be: try later"
+        }
+        return nil
+    }
+}
