@@ -28,9 +28,9 @@ extension RunJudge {
         }
     }
 
-    /// Compares each request with those that the broker sent on before it: the previous one of the same
-    /// caller, unless either waited for the authorizer, and the newest one that was answered before this
-    /// one was sent.
+    /// Compares each request with two that the broker sent on earlier. One is the caller's previous
+    /// request, unless either waited for the authorizer. The other is the newest one that was answered
+    /// before this one was sent.
     private mutating func judgeKey(_ all: [KeyedRequest]) {
         var byCaller: [UInt32: KeyedRequest] = [:]
         let answered = all.filter { $0.state.answers > 0 }.sorted { $0.state.answeredAt < $1.state.answeredAt }

@@ -77,7 +77,7 @@ extension BusCore {
     }
 
     @inline(never)
-    private func overloadedAnswer(_ call: CallPointer, _ count: Int, _ caller: Peer) {
+    func overloadedAnswer(_ call: CallPointer, _ count: Int, _ caller: Peer) {
         fail(
             call, .overloaded,
             "the answer did not fit into the queue to \(caller.displayName): \(whatIsFull(count, caller)); read "

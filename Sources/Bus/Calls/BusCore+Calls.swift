@@ -79,7 +79,7 @@ extension BusCore {
         {
             if try sendToNode(header, body, from: peer) { return }
             try check(route, header, from: peer, .existence ... .declaration)
-            try checkDescriptors(of: route, from: peer)
+            try checkDescriptors(of: route)
         }
         if let adaptation = route.adaptation {
             // A call that no module can take is refused before its body is looked at.

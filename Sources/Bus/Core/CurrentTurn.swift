@@ -14,7 +14,8 @@ struct CurrentTurn {
     private(set) var lent: Payload?
     /// Keeps the descriptors of the current frame.
     private var ownDescriptors: FrameDescriptors?
-    /// The descriptors of the current frame; nil for nearly all frames.
+    /// The descriptors of the current frame; nil for nearly all frames. Unretained, because each call
+    /// looks at it.
     private(set) var descriptors: Unmanaged<FrameDescriptors>?
     /// The peers whose queues contain a payload with borrowed bytes.
     private(set) var borrowers: [Peer] = []

@@ -4,8 +4,8 @@ import StrataCore
 /// only to peers that said so in hello, and with a call or a reply only as many as the action's
 /// module has declared.
 extension BusCore {
-    /// The most descriptors that may be in the broker: those that its limit (RLIMIT_NOFILE) leaves
-    /// beside the connections.
+    /// The most descriptors that may be in the broker. The connections come first, so it is at most
+    /// what they leave of RLIMIT_NOFILE.
     var mostDescriptors: Int { min(4_096, connections.limit.rest(table.limits.connections)) }
 
     /// Lets a peer send and get descriptors if its hello said so. While the broker has as many as it
@@ -16,7 +16,7 @@ extension BusCore {
         if descriptors.count < mostDescriptors { host.takeDescriptors(of: peer) }
     }
 
-    /// Takes the descriptors of the current frame from those that its sender's bytes brought.
+    /// Finds the descriptors that came with the current frame.
     /// - Returns: false if the peer was ended, because its frame and the descriptors don't match.
     @inline(never)
     func takeDescriptors(_ header: borrowing Header, of peer: Peer) -> Bool {
@@ -65,7 +65,7 @@ extension BusCore {
     }
 
     /// Checks that a request's descriptors can be taken on and stay on this node.
-    func checkDescriptors(toOwner owner: ModuleRecord?, from peer: Peer) throws(BusError) {
+    func checkDescriptors(toOwner owner: ModuleRecord?) throws(BusError) {
         guard let descriptors = turn.descriptors?.takeUnretainedValue() else { return }
         if let refusal = descriptors.refusal { throw BusError(.overloaded, refusal) }
         if let owner, isElsewhere(owner) { throw Self.staysHere(owner.name) }
@@ -73,9 +73,9 @@ extension BusCore {
 
     /// Checks that a call's descriptors can go on to its action, as far as that is known.
     @inline(never)
-    func checkDescriptors(of route: RouteTable.Route, from peer: Peer) throws(BusError) {
+    func checkDescriptors(of route: RouteTable.Route) throws(BusError) {
         guard let descriptors = turn.descriptors?.takeUnretainedValue() else { return }
-        try checkDescriptors(toOwner: route.owner, from: peer)
+        try checkDescriptors(toOwner: route.owner)
         try route.action.withBytes { action throws(BusError) in
             try checkDescriptors(descriptors, for: route.interface, action)
         }
@@ -97,10 +97,9 @@ extension BusCore {
         noteSent(call, request, to: callee)
         let remaining = remaining(call)
         call.pointee.end = queue(
-            .call, to: callee, room: room, payload: payload(request.body, with: descriptors), isAnswer: false
+            .call, to: callee, room: room, body: request.body, with: descriptors, isAnswer: false
         ) { writer in
             write(call, request, remaining, to: &writer)
-            writer.integer("descriptors", UInt64(descriptors.numbers.count))
         }
     }
 
@@ -121,12 +120,28 @@ extension BusCore {
                 + "\(descriptors.numbers.count) came: its module declares in hello how many it takes")
     }
 
-    /// Returns a payload for a frame with descriptors. Its body is copied, because a payload that
-    /// waits for a busy peer keeps the descriptors as long.
+    /// Returns a payload for a frame with descriptors. A large body is borrowed, as without them.
     func payload(_ body: UnsafeRawBufferPointer, with descriptors: FrameDescriptors) -> Payload {
-        let payload = Payload(copying: body, reclaimer)
+        let payload =
+            body.count < Outbox.largeBody ? Payload(copying: body, reclaimer) : Payload(borrowing: body, reclaimer)
         payload.descriptors = descriptors
         return payload
+    }
+
+    /// Queues a frame with descriptors.
+    /// - Returns: the position behind the frame.
+    @discardableResult
+    private func queue(
+        _ kind: Header.Kind, to peer: Peer, room: Int, body: UnsafeRawBufferPointer,
+        with descriptors: FrameDescriptors, isAnswer: Bool, _ write: (inout HeaderWriter) -> Void
+    ) -> UInt64 {
+        let payload = payload(body, with: descriptors)
+        let end = queue(kind, to: peer, room: room, payload: payload, isAnswer: isAnswer) { writer in
+            write(&writer)
+            writer.integer("descriptors", UInt64(descriptors.numbers.count))
+        }
+        if payload.isBorrowed { queued(payload) }
+        return end
     }
 
     /// Forwards a final reply that has descriptors.
@@ -152,16 +167,10 @@ extension BusCore {
         }
         let room = header.trace.count + header.meta.count
         let size = body.count + room + HeaderWriter.overhead / 4
-        guard fits(size, caller) else {
-            return fail(
-                call, .overloaded,
-                "the answer did not fit into the queue to \(caller.displayName): \(whatIsFull(size, caller))",
-                ran: .yes)
-        }
+        guard fits(size, caller) else { return overloadedAnswer(call, size, caller) }
         if monitors.isOn { monitorReply(call, body, more: false, from: peer, to: caller) }
-        queue(.reply, to: caller, room: room, payload: payload(body, with: descriptors), isAnswer: true) { writer in
+        queue(.reply, to: caller, room: room, body: body, with: descriptors, isAnswer: true) { writer in
             writer.integer("id", call.pointee.callerID)
-            writer.integer("descriptors", UInt64(count))
             writer.passOn(header.trace, header.meta)
         }
         release(call, "its parent was answered")

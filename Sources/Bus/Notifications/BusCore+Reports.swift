@@ -8,7 +8,7 @@ extension BusCore {
         var facts = LiveFacts(core: self, kind: .report, peer: peer, name: header.name)
         try facts.check(.sender ... .sender)
         if try sendToNode(header, body, from: peer) { return }
-        try checkDescriptors(toOwner: nil, from: peer)
+        try checkDescriptors(toOwner: nil)
         let mark = nodeMark(header.to)
         let to = UnsafeRawBufferPointer(rebasing: header.to[..<(mark ?? header.to.count)])
         guard let target = modules.find(to) else { throw unknownModule(to, header) }

@@ -93,8 +93,7 @@ struct ConnectionLimit {
     /// - Parameter wanted: `limits.connections`.
     func most(_ wanted: Int) -> Int { min(wanted, max(1, descriptors - Self.kept)) }
 
-    /// The number of descriptors that the connections leave for those that go with frames: at least
-    /// those of one frame.
+    /// The number of descriptors that the connections leave. It is never less than one frame may have.
     func rest(_ wanted: Int) -> Int { max(FrameDescriptors.most, descriptors - Self.kept - most(wanted)) }
 
     /// The name of the limit that bounds the connections.

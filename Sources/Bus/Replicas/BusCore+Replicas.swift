@@ -51,7 +51,7 @@ extension BusCore {
                 throw BusError(.unknownInterface, "\"\(header.to.text)\" names no action: write \(named)/action")
             }
             try check(route, header, from: peer, .existence ... .declaration)
-            try checkDescriptors(of: route, from: peer)
+            try checkDescriptors(of: route)
             guard let callee = member.receiver, member.session.has(interface) else { throw unavailable(member) }
             let request = Request(
                 to: to, interface: interface, trace: header.trace, meta: header.meta,

@@ -108,7 +108,8 @@ public final class FrameChannel {
         outbox.commit(inlineCount: writer.end(body: body), isAnswer: false)
     }
 
-    /// Takes the descriptors of the frame that is being delivered; those that nobody takes are closed.
+    /// Returns the descriptors of the frame that is being delivered, once. If nobody asks, they are
+    /// closed.
     public func takeDescriptors() -> FrameDescriptors? {
         defer { descriptors = nil }
         return descriptors
@@ -188,7 +189,7 @@ public final class FrameChannel {
         }
     }
 
-    /// Takes the descriptors that a frame names from those that have come.
+    /// Finds the descriptors that a frame names: the first that have come.
     private func take(_ count: UInt8) throws(FrameChannel.Ending) {
         let came = received.isEmpty ? nil : received.removeFirst()
         guard let came, came.refusal == nil, came.numbers.count == count else {

@@ -5,8 +5,9 @@ public import StrataCore
 /// several, so that one that blocks doesn't hold up the others.
 ///
 /// After systemd's `asynchronous_close`.
+///
+/// `@unchecked Sendable` because the lock of `changed` guards all that the threads share.
 public final class ThreadCloser: DescriptorCloser, @unchecked Sendable {
-    // The lock of `changed` guards these.
     private let changed = Condition()
     private var waiting: [Int32] = []
     private var count = 0
@@ -28,7 +29,7 @@ public final class ThreadCloser: DescriptorCloser, @unchecked Sendable {
         waiting += numbers
         count += numbers.count
         // Another thread for each batch, in case the ones that run are blocked.
-        if running < Self.mostThreads, start() { running += 1 }
+        if running < Self.mostThreads, DetachedThread.start({ self.run() }) { running += 1 }
         if running == 0 { closeAll() }
     }
 
@@ -41,30 +42,6 @@ public final class ThreadCloser: DescriptorCloser, @unchecked Sendable {
             waiting = []
         }
         return waiting
-    }
-
-    /// - Returns: false if there can be no further thread now.
-    private func start() -> Bool {
-        var thread = pthread_t()
-        let context = Unmanaged.passRetained(self)
-        // Signals are for the loop's thread.
-        var (all, before) = (sigset_t(), sigset_t())
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let status = pthread_create(
-            &thread, nil,
-            { context -> UnsafeMutableRawPointer? in
-                // because it is what was passed
-                Unmanaged<ThreadCloser>.fromOpaque(context!).takeRetainedValue().run()
-                return nil
-            }, context.toOpaque())
-        guard status == 0 else {
-            context.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
     }
 
     private func run() {

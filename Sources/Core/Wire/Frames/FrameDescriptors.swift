@@ -49,7 +49,7 @@ public final class DescriptorCount {
         self.all = all
     }
 
-    /// How many are open, with those that wait to be closed.
+    /// The number of open descriptors, including those that wait to be closed.
     public var count: Int { open + (closer?.pending ?? 0) }
 
     /// Closes descriptors of the sender.

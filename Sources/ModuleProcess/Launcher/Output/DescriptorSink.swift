@@ -27,20 +27,7 @@ public final class DescriptorSink: LineSink, @unchecked Sendable {
     /// Starts the thread. The object, its thread and the descriptor stay until the process ends.
     public init(descriptor: Int32) {
         self.descriptor = descriptor
-        var thread = pthread_t()
-        let context = Unmanaged.passRetained(self).toOpaque()
-        // Block signals in the new thread, because the loop's thread receives them.
-        var (all, before) = (sigset_t(), sigset_t())
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let status = pthread_create(
-            &thread, nil,
-            { context -> UnsafeMutableRawPointer? in
-                Unmanaged<DescriptorSink>.fromOpaque(context!).takeUnretainedValue().run()
-                return nil
-            }, context)
-        if status == 0 { pthread_detach(thread) } else { isBroken = true }
+        if !DetachedThread.start({ self.run() }) { isBroken = true }
     }
 
     public func write(line: [UInt8]) {

@@ -141,7 +141,7 @@ struct DescriptorTests {
             let call = try owner.expectCall("Files/open")
             try owner.send(["kind": "reply", "id": call.number, "more": true], 1, with: part)
             try caller.expectError(to: stream, "failed")
-            // Nor to who opened a URL.
+            // A URL's reply has none either.
             let opened = try caller.open("test://files/open")
             let found = try tokens(1)
             let byURL = try owner.find(["kind": "call", "to": "Files/open"])
