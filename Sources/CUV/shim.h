@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -257,18 +258,33 @@ static inline int strata_sealable_file(const char *name) {
     return (int)syscall(SYS_memfd_create, name, 0x1 /* MFD_CLOEXEC */ | 0x2 /* MFD_ALLOW_SEALING */);
 }
 
+/// Adds seals (F_SEAL_…) to the file, for everybody, which can't be undone. Returns 0, or an errno.
+static inline int strata_add_seals(int fd, int seals) {
+    return fcntl(fd, 1033 /* F_ADD_SEALS */, seals) == 0 ? 0 : errno;
+}
+
 /// Seals the file's bytes and size for everybody, which can't be undone. Returns 0, or an errno.
 static inline int strata_seal(int fd) {
-    return fcntl(fd, 1033 /* F_ADD_SEALS */, 0x1 | 0x2 | 0x4 | 0x8 /* seal, shrink, grow, write */) == 0 ? 0 : errno;
+    return strata_add_seals(fd, 0x1 | 0x2 | 0x4 | 0x8 /* seal, shrink, grow, write */);
 }
 
 /// Seals the file's size for everybody, which can't be undone. Returns 0, or an errno.
-static inline int strata_seal_size(int fd) {
-    return fcntl(fd, 1033 /* F_ADD_SEALS */, 0x1 | 0x2 | 0x4 /* seal, shrink, grow */) == 0 ? 0 : errno;
-}
+static inline int strata_seal_size(int fd) { return strata_add_seals(fd, 0x1 | 0x2 | 0x4 /* seal, shrink, grow */); }
 
 /// Returns the seals of a file; -1 and errno on failure.
 static inline int strata_seals(int fd) { return fcntl(fd, 1034 /* F_GET_SEALS */); }
+
+/// Returns the size of a file in memory that nobody can change any more; -1 for any other file. One of
+/// huge pages is another one, because there may be none left when it is read.
+static inline long strata_sealed_size(int fd) {
+    const int seals = 0x2 | 0x4 | 0x8 /* shrink, grow, write */;
+    struct statfs system;
+    struct stat file;
+    int found = strata_seals(fd);
+    if (found < 0 || (found & seals) != seals) return -1;
+    if (fstatfs(fd, &system) != 0 || system.f_type != 0x01021994 /* TMPFS_MAGIC */) return -1;
+    return fstat(fd, &file) == 0 ? (long)file.st_size : -1;
+}
 
 /// Sets both limits on the open files of another process. Returns 0, or an errno.
 static inline int strata_limit_files(int pid, unsigned long most) {

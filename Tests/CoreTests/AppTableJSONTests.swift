@@ -46,6 +46,7 @@ struct AppTableJSONTests {
         (limits.instances, limits.connections, limits.unregistered) = (9, 10, 11)
         (limits.held, limits.adapted, limits.total, limits.depth) = (12, 13, 14, 15)
         limits.retained = 16
+        limits.body = 17
         return limits
     }
 

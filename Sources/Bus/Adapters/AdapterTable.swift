@@ -100,11 +100,13 @@ extension BusCore {
     func renamed(_ steps: [MemberRenaming], _ header: borrowing Header, _ body: UnsafeRawBufferPointer)
         throws(BusError) -> [UInt8]
     {
+        try checkDescriptors()
         let renamed = try AdapterTable.Adaptation.apply(steps, to: body, limit: table.limits.adapted)
         try require(
             takesFrame(header, body: renamed.count), .tooLarge,
             "an adapter makes \(renamed.count) bytes of a body of \(body.count), which with its header is over "
                 + "\(frameLimits.frame) (limits.frame): send less at once, or raise it")
+        turn.hasReadBody()
         return renamed
     }
 

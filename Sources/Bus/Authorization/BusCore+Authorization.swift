@@ -88,7 +88,8 @@ extension BusCore {
             "the authorizer can't be asked: the URL is too long for the \(HeaderScanner.longestMeta) bytes of a meta")
         callOwn(
             peer, to: "\(authorizer.name)/authorize", body: held.copy.body, trace: held.copy.trace, meta: meta,
-            for: call, deadline: remaining(call), mustFit: true, .authorization(CallReference(call)))
+            for: call, deadline: remaining(call), mustFit: true,
+            in: held.copy.descriptors?.body == nil ? nil : held.copy.descriptors, .authorization(CallReference(call)))
     }
 
     func authorizerAnswered(_ asked: CallReference, _ answer: OwnAnswer) {

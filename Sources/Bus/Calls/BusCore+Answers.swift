@@ -42,9 +42,18 @@ extension BusCore {
         if header.more { return forwardPartial(call, header, body, from: peer, to: caller) }
         statistics.replies += 1
         durations.record((time - min(time, call.pointee.startedAt)) / 1_000)
-        if header.members.contains(.descriptors) {
+        if !header.members.isDisjoint(with: [.descriptors, .memory]) {
             return forwardDescriptors(call, header, body, from: peer, to: caller)
         }
+        forwardWhole(call, header, body, from: peer, to: caller)
+    }
+
+    /// Forwards a final reply with its body.
+    @inline(__always)
+    func forwardWhole(
+        _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
+        to caller: Peer
+    ) {
         let count = body.count + header.trace.count + header.meta.count + HeaderWriter.overhead / 4
         guard fits(count, caller) else { return overloadedAnswer(call, count, caller) }
         queueReply(call, header, body, more: false, from: peer, to: caller)
@@ -89,9 +98,10 @@ extension BusCore {
         _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
         to caller: Peer
     ) {
-        guard !header.members.contains(.descriptors) else {
+        guard header.members.isDisjoint(with: [.descriptors, .memory]) else {
             return failAndCancel(
-                call, .failed, "\(peer.displayName) sent descriptors with a partial reply: only the last may have some")
+                call, .failed,
+                "\(peer.displayName) sent descriptors or a memory file with a partial reply: only the last may have some")
         }
         guard call.pointee.stream.credit > 0 else {
             return failAndCancel(
@@ -120,6 +130,9 @@ extension BusCore {
         guard !header.more else {
             statistics.dropped += 1
             return
+        }
+        if call.pointee.kind == .own, let refusal = refusalOfAnswer(body) {
+            return finishOwn(call, .failure(refusal))
         }
         if monitors.isOn {
             if let shown = tableWithoutSecrets(body, call) {

@@ -36,7 +36,7 @@ extension BusCore {
         switch routes.resolve(header.to, adapters) {
         case .route(let route): try call(route, header, body, from: peer)
         case .reserved(let name, let action, let hasInstance):
-            if turn.descriptors != nil { throw Self.staysHere("\(name)/\(action)") }
+            try checkInline("\(name)/\(action)", header, body.count)
             try reservedCall(name, action, hasInstance: hasInstance, header, body, from: peer)
         case .unknown(let name): throw unknownInterface(name)
         case .malformed:
@@ -75,7 +75,7 @@ extension BusCore {
     ) throws(BusError) {
         // Otherwise these checks can't fail.
         if peer.role.isRestricted || table.calls != .any
-            || !header.members.isDisjoint(with: [.auth, .node, .descriptors])
+            || !header.members.isDisjoint(with: [.auth, .node, .descriptors, .memory])
         {
             if try sendToNode(header, body, from: peer) { return }
             try check(route, header, from: peer, .existence ... .declaration)

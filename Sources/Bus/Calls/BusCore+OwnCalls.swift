@@ -10,14 +10,20 @@ extension BusCore {
     ///   - request: the request that the call is made for, whose end cancels it.
     ///   - depth: the depth of the request that led to the call, if that isn't open.
     ///   - mustFit: whether a full queue refuses it, as it does any other call.
+    ///   - file: holds the body, in place of `body`.
     func callOwn(
         _ peer: Peer, to: String, name: String? = nil, body: [UInt8] = [], shown: [UInt8]? = nil, trace: [UInt8] = [],
         meta: [UInt8] = [], for request: CallPointer? = nil, depth: UInt32 = 1, deadline: UInt64,
-        mustFit: Bool = false, _ purpose: OwnPurpose
+        mustFit: Bool = false, in file: FrameDescriptors? = nil, _ purpose: OwnPurpose
     ) {
-        let count = body.count + trace.count + meta.count + HeaderWriter.overhead / 2
+        let frame = file.map { DescribedFrame($0, $0.body?.bytes ?? .none, to: peer) }
+        if let refusal = frame.flatMap({ refusal(of: $0, room: trace.count + meta.count, to: peer, to) }) {
+            return own(purpose, peer, .failure(refusal))
+        }
+        let length = frame?.body.count ?? body.count
+        let count = length + trace.count + meta.count + HeaderWriter.overhead / 2
         // A request that waits for the answer already counts its own body.
-        let new = request?.pointee.held == nil ? count : count - body.count
+        let new = request?.pointee.held == nil ? count : count - length
         let line = peer.line
         if mustFit, peer.isOpen, !fits(count, line, new: new) {
             let full = BusError(
@@ -40,19 +46,23 @@ extension BusCore {
         calls.set(purpose, of: call)
         var to = to
         let room = to.utf8.count * 6 + (name?.utf8.count ?? 0) * 6 + trace.count + meta.count
-        call.pointee.end = body.withUnsafeBytes { body in
-            queue(.call, to: line, room: room, body: body, isAnswer: false) { writer in
-                writer.integer("id", call.pointee.id)
-                to.withUTF8 { writer.string("to", UnsafeRawBufferPointer($0)) }
-                nameCaller(of: call, to: &writer)
-                if peer.isRemote { writer.integer("depth", UInt64(depth)) }
-                if let name { writer.string("name", name) }
-                writer.integer("deadline", deadline)
-                writer.integer("credit", 0)
-                if !trace.isEmpty { trace.withUnsafeBytes { writer.raw("trace", $0) } }
-                if !meta.isEmpty { meta.withUnsafeBytes { writer.raw("meta", $0) } }
-            }
+        let write = { (writer: inout HeaderWriter) in
+            writer.integer("id", call.pointee.id)
+            to.withUTF8 { writer.string("to", UnsafeRawBufferPointer($0)) }
+            self.nameCaller(of: call, to: &writer)
+            if peer.isRemote { writer.integer("depth", UInt64(depth)) }
+            if let name { writer.string("name", name) }
+            writer.integer("deadline", deadline)
+            writer.integer("credit", 0)
+            if !trace.isEmpty { trace.withUnsafeBytes { writer.raw("trace", $0) } }
+            if !meta.isEmpty { meta.withUnsafeBytes { writer.raw("meta", $0) } }
         }
+        call.pointee.end =
+            if let frame {
+                queue(.call, to: line, room: room, frame, isAnswer: false, write)
+            } else {
+                body.withUnsafeBytes { queue(.call, to: line, room: room, body: $0, isAnswer: false, write) }
+            }
         if monitors.isOn { (shown ?? body).withUnsafeBytes { monitorOwnCall(call, to, name, $0, to: peer) } }
     }
 

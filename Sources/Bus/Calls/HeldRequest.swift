@@ -29,6 +29,8 @@ final class HeldRequest {
         var descriptors: FrameDescriptors?
         /// Their numbers, in a state.
         private(set) var descriptorNumbers: [Int32] = []
+        /// The length of the body that the only one holds, in a state; 0 for other descriptors.
+        private(set) var bodyCount = 0
         /// The number of the replica that the sender named; 0 for none.
         var replica = 0
         /// The number that another node's `create` gives to its instance; 0 for one of this node.
@@ -45,9 +47,15 @@ final class HeldRequest {
             object = request.object.map { Array($0) }
             trace = Array(request.trace)
             meta = Array(request.meta)
-            body = Array(request.body)
             skipsAuthorization = request.skipsAuthorization
             descriptors = request.descriptors?.takeUnretainedValue()
+            // A body in a file stays there.
+            if descriptors?.body == nil { body = Array(request.body) }
+        }
+
+        /// Passes the body to `use`, wherever it is.
+        func withBody<Result>(_ use: (UnsafeRawBufferPointer) -> Result) -> Result {
+            if let file = descriptors?.body { use(file.bytes) } else { body.withUnsafeBytes(use) }
         }
 
         mutating func fields(_ file: inout StateFile) throws(StateError) {
@@ -65,8 +73,12 @@ final class HeldRequest {
             try file(10, &foreignInstance)
             try file(11, &key)
             try file(12, &replica)
-            if !file.isReading { descriptorNumbers = descriptors?.numbers ?? [] }
+            if !file.isReading {
+                descriptorNumbers = descriptors?.numbers ?? []
+                bodyCount = descriptors?.bodyCount ?? 0
+            }
             try file(13, &descriptorNumbers)
+            try file(14, &bodyCount)
         }
     }
 
@@ -85,7 +97,7 @@ final class HeldRequest {
                         (copy.object ?? []).withUnsafeBytes { object in
                             copy.trace.withUnsafeBytes { trace in
                                 copy.meta.withUnsafeBytes { meta in
-                                    copy.body.withUnsafeBytes { body in
+                                    copy.withBody { body in
                                         use(
                                             Request(
                                                 to: to, interface: interface, action: action, url: url,

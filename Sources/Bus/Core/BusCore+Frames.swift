@@ -23,9 +23,10 @@ extension BusCore {
         while peer.life.isRead, let frame = try assembler.next() {
             frames &+= 1
             try scanner.scan(frame.header, into: &header)
-            if header.members.contains(.descriptors), !takeDescriptors(header, of: peer) { continue }
             if frame.body.count >= Outbox.largeBody { turn.hold(frame.body) }
-            if peer.isOpen {
+            if !header.members.isDisjoint(with: [.descriptors, .memory]) {
+                handleDescribed(header, frame, of: peer)
+            } else if peer.isOpen {
                 if peer.role == .node {
                     handle(fromNode: &header, frame, of: peer)
                 } else if !monitors.isEmpty {

@@ -35,6 +35,11 @@ struct CurrentTurn {
         isInterrupted = true
     }
 
+    /// Notes that the current frame goes on with other bytes than those of its body in a file.
+    mutating func hasReadBody() {
+        if let ownDescriptors, ownDescriptors.bodyCount > 0 { descriptors = nil }
+    }
+
     /// Ends the current frame's hold on its descriptors.
     mutating func releaseDescriptors() -> FrameDescriptors? {
         defer { (ownDescriptors, descriptors) = (nil, nil) }

@@ -11,38 +11,55 @@ extension BusCore {
     /// Lets a peer send and get descriptors if its hello said so. While the broker has as many as it
     /// may, the kernel refuses those of further peers.
     func admitDescriptors(_ hello: Hello, of peer: Peer) {
-        guard hello.descriptors else { return }
-        peer.descriptors = PeerDescriptors(of: peer.number, in: descriptors)
+        guard !hello.descriptors.isEmpty else { return }
+        peer.descriptors = PeerDescriptors(hello.descriptors, of: peer.number, in: descriptors)
         if descriptors.count < mostDescriptors { host.takeDescriptors(of: peer) }
     }
 
-    /// Finds the descriptors that came with the current frame.
-    /// - Returns: false if the peer was ended, because its frame and the descriptors don't match.
+    /// Handles a frame whose header names descriptors, or a body in a memory file.
     @inline(never)
-    func takeDescriptors(_ header: borrowing Header, of peer: Peer) -> Bool {
+    func handleDescribed(_ header: borrowing Header, _ frame: Frame, of peer: Peer) {
+        guard let body = takeDescriptors(header, frame, of: peer) else { return }
+        let frame = Frame(header: frame.header, body: body)
+        if body.count >= Outbox.largeBody { turn.hold(body) }
+        if monitors.isEmpty { handle(header, frame, of: peer) } else { handleMonitored(header, frame, of: peer) }
+        turn.letGo()
+    }
+
+    /// Finds the descriptors that came with a frame.
+    /// - Returns: the frame's body, which may be in a file. Nil if the peer was ended, because its frame
+    ///   and the descriptors don't match.
+    private func takeDescriptors(
+        _ header: borrowing Header, _ frame: Frame, of peer: Peer
+    ) -> UnsafeRawBufferPointer? {
+        let isInFile = header.members.contains(.memory)
         let problem: String
         switch header.kind {
         case .call, .reply, .report:
-            if let own = peer.descriptors, peer.isOpen {
+            if let own = peer.descriptors, peer.isOpen, own.terms.contains(isInFile ? .bodies : .own) {
+                let expected = isInFile ? 1 : Int(header.descriptors)
                 if let came = own.takeFirst() {
-                    if came.refusal != nil || came.numbers.count == header.descriptors {
+                    if came.refusal != nil || came.numbers.count == expected, !isInFile || frame.body.isEmpty {
                         turn.take(came)
-                        return true
+                        guard isInFile else { return frame.body }
+                        return came.holdBody(of: Int(header.memory), most: table.limits.body)
                     }
-                    problem = "\(came.numbers.count) came with it: send all of a frame's with its first byte"
+                    problem =
+                        isInFile && !frame.body.isEmpty
+                        ? "it has \(frame.body.count) bytes of a body as well: leave those out"
+                        : "\(came.numbers.count) came with it: send all of a frame's with its first byte"
                 } else {
                     problem = "none came with its bytes: send them with its first byte"
                 }
             } else {
-                problem = "its hello didn't say \"descriptors\": true"
+                problem = "its hello didn't say \"\(isInFile ? "memory" : "descriptors")\": true"
             }
         default: problem = "only calls, replies and reports have some"
         }
         statistics.badFrames += 1
-        end(
-            peer, .badHeader,
-            "a \(header.kind.name) of \(peer.displayName) said \"descriptors\": \(header.descriptors), and \(problem)")
-        return false
+        let said = isInFile ? "\"memory\": \(header.memory)" : "\"descriptors\": \(header.descriptors)"
+        end(peer, .badHeader, "a \(header.kind.name) of \(peer.displayName) said \(said), and \(problem)")
+        return nil
     }
 
     /// Ends a peer whose bytes brought descriptors that no frame names, or more than the broker can
@@ -64,55 +81,44 @@ extension BusCore {
                 + "of a frame that says \"descriptors\"")
     }
 
-    /// Checks that a request's descriptors can be taken on and stay on this node.
-    func checkDescriptors(toOwner owner: ModuleRecord?) throws(BusError) {
-        guard let descriptors = turn.descriptors?.takeUnretainedValue() else { return }
-        if let refusal = descriptors.refusal { throw BusError(.overloaded, refusal) }
-        if let owner, isElsewhere(owner) { throw Self.staysHere(owner.name) }
+    /// Checks that the descriptors of a request can be taken on.
+    func checkDescriptors() throws(BusError) {
+        if let refusal = turn.descriptors?.takeUnretainedValue().refusal { throw refusal }
     }
 
     /// Checks that a call's descriptors can go on to its action, as far as that is known.
     @inline(never)
     func checkDescriptors(of route: RouteTable.Route) throws(BusError) {
         guard let descriptors = turn.descriptors?.takeUnretainedValue() else { return }
-        try checkDescriptors(toOwner: route.owner)
+        try checkDescriptors()
+        if isElsewhere(route.owner) { return }
         try route.action.withBytes { action throws(BusError) in
             try checkDescriptors(descriptors, for: route.interface, action)
         }
     }
 
-    /// Queues a call with descriptors to the session that serves it.
-    @inline(never)
-    func deliverDescriptors(_ call: CallPointer, _ request: Request, _ room: Int, to callee: Peer) {
-        guard let descriptors = request.descriptors?.takeUnretainedValue() else { return }
-        let count = request.body.count + room + HeaderWriter.overhead / 2
-        guard callee.descriptors != nil else {
-            countUnsent(call, request, to: callee)
-            return fail(
-                call, .failed,
-                "\(request.to.text) takes descriptors, and the hello of \(callee.displayName) doesn't say "
-                    + "\"descriptors\": true")
-        }
-        guard fitsRequest(count, callee, new: count) else { return queueIsFull(for: call, request, count, to: callee) }
-        noteSent(call, request, to: callee)
-        let remaining = remaining(call)
-        call.pointee.end = queue(
-            .call, to: callee, room: room, body: request.body, with: descriptors, isAnswer: false
-        ) { writer in
-            write(call, request, remaining, to: &writer)
-        }
+    /// Checks that a request can go to another node, another process than a module, or the bus itself:
+    /// none of them takes descriptors, and a body only in the frame.
+    func checkInline(_ target: @autoclosure () -> String, _ header: borrowing Header, _ body: Int) throws(BusError) {
+        guard let descriptors = turn.descriptors?.takeUnretainedValue() else { return }
+        try checkDescriptors()
+        try require(
+            descriptors.bodyCount > 0, .badParams,
+            "descriptors go to modules of this node, and \(target()) isn't one: send them without")
+        try require(takesFrame(header, body: body), .tooLarge, tooLong(body, for: target()))
     }
 
-    /// The refusal of descriptors that would leave this node, or go to the bus itself.
-    static func staysHere(_ target: String) -> BusError {
-        BusError(.badParams, "descriptors go to modules of this node, and \(target) isn't one: send them without")
+    /// Says why a body in a memory file can't go to a receiver.
+    private func tooLong(_ count: Int, for target: String) -> String {
+        "\(target) takes no bodies in memory files, so it gets them in a frame: \(count) bytes with a header are over "
+            + "\(frameLimits.frame) (limits.frame)"
     }
 
     /// Checks that an action takes so many descriptors. It can be told only once its module is ready.
     func checkDescriptors(
         _ descriptors: FrameDescriptors?, for interface: InterfaceRecord, _ action: UnsafeRawBufferPointer
     ) throws(BusError) {
-        guard let descriptors, interface.isLive else { return }
+        guard let descriptors, interface.isLive, descriptors.bodyCount == 0 else { return }
         let most = Int(interface.action(action)?.descriptors.params ?? 0)
         try require(
             descriptors.numbers.count <= most, .badParams,
@@ -120,59 +126,97 @@ extension BusCore {
                 + "\(descriptors.numbers.count) came: its module declares in hello how many it takes")
     }
 
-    /// Returns a payload for a frame with descriptors. A large body is borrowed, as without them.
-    func payload(_ body: UnsafeRawBufferPointer, with descriptors: FrameDescriptors) -> Payload {
-        let payload =
-            body.count < Outbox.largeBody ? Payload(copying: body, reclaimer) : Payload(borrowing: body, reclaimer)
-        payload.descriptors = descriptors
-        return payload
+    /// Checks that a frame with descriptors can go to a peer.
+    func refusal(of frame: DescribedFrame, room: Int, to peer: Peer, _ target: String) -> BusError? {
+        if !frame.isBody, !peer.takes(.own) {
+            return BusError(
+                .failed,
+                "\(target) has descriptors, and the hello of \(peer.displayName) doesn't say \"descriptors\": true")
+        }
+        if frame.isBody, frame.body.count + room > Int(frameLimits.frame) {
+            return BusError(.tooLarge, tooLong(frame.body.count, for: peer.displayName))
+        }
+        return nil
     }
 
-    /// Queues a frame with descriptors.
+    /// Queues a call with descriptors to the session that serves it.
+    @inline(never)
+    func deliverDescriptors(_ call: CallPointer, _ request: Request, _ room: Int, to callee: Peer) {
+        guard let descriptors = request.descriptors?.takeUnretainedValue() else { return }
+        let frame = DescribedFrame(descriptors, request.body, to: callee)
+        let count = frame.body.count + room + HeaderWriter.overhead / 2
+        if let refusal = refusal(of: frame, room: room, to: callee, request.to.text) {
+            countUnsent(call, request, to: callee)
+            return fail(call, refusal)
+        }
+        guard fitsRequest(count, callee, new: count) else { return queueIsFull(for: call, request, count, to: callee) }
+        noteSent(call, request, to: callee)
+        let remaining = remaining(call)
+        call.pointee.end = queue(.call, to: callee, room: room, frame, isAnswer: false) { writer in
+            write(call, request, remaining, to: &writer)
+        }
+    }
+
+    /// Queues a frame that came with descriptors.
     /// - Returns: the position behind the frame.
     @discardableResult
-    private func queue(
-        _ kind: Header.Kind, to peer: Peer, room: Int, body: UnsafeRawBufferPointer,
-        with descriptors: FrameDescriptors, isAnswer: Bool, _ write: (inout HeaderWriter) -> Void
+    func queue(
+        _ kind: Header.Kind, to peer: Peer, room: Int, _ frame: DescribedFrame, isAnswer: Bool,
+        _ write: (inout HeaderWriter) -> Void
     ) -> UInt64 {
-        let payload = payload(body, with: descriptors)
+        let payload = frame.payload(reclaimer)
         let end = queue(kind, to: peer, room: room, payload: payload, isAnswer: isAnswer) { writer in
             write(&writer)
-            writer.integer("descriptors", UInt64(descriptors.numbers.count))
+            frame.write(to: &writer)
         }
         if payload.isBorrowed { queued(payload) }
         return end
     }
 
-    /// Forwards a final reply that has descriptors.
+    /// Forwards a final reply that came with descriptors.
     @inline(never)
     func forwardDescriptors(
         _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
         to caller: Peer
     ) {
-        guard let descriptors = turn.descriptors?.takeUnretainedValue() else { return }
-        let count = descriptors.numbers.count
-        if let refusal = descriptors.refusal { return fail(call, .overloaded, refusal, ran: .yes) }
-        guard count <= Int(call.pointee.mostDescriptors) else {
-            return fail(
-                call, .failed,
-                "\(peer.displayName) answered with \(count) descriptors, and its hello declares "
-                    + "\(call.pointee.mostDescriptors) in replies of this action", ran: .yes)
+        // An adapter has read the body.
+        guard let descriptors = turn.descriptors?.takeUnretainedValue() else {
+            return forwardWhole(call, header, body, from: peer, to: caller)
         }
-        guard caller.descriptors != nil else {
-            return fail(
-                call, .failed,
-                "the answer has \(count) descriptors, and \(caller.displayName) takes none: say "
-                    + "\"descriptors\": true in hello", ran: .yes)
+        let count = descriptors.numbers.count
+        if let refusal = descriptors.refusal { return failAnswer(call, refusal) }
+        let frame = DescribedFrame(descriptors, body, to: caller)
+        if !frame.isBody, count > Int(call.pointee.mostDescriptors) {
+            return failAnswer(
+                call,
+                BusError(
+                    .failed,
+                    "\(peer.displayName) answered with \(count) descriptors, and its hello declares "
+                        + "\(call.pointee.mostDescriptors) in replies of this action"))
         }
         let room = header.trace.count + header.meta.count
-        let size = body.count + room + HeaderWriter.overhead / 4
+        if let refusal = refusal(of: frame, room: room + HeaderWriter.overhead, to: caller, "the answer") {
+            return failAnswer(call, refusal)
+        }
+        let size = frame.body.count + room + HeaderWriter.overhead / 4
         guard fits(size, caller) else { return overloadedAnswer(call, size, caller) }
         if monitors.isOn { monitorReply(call, body, more: false, from: peer, to: caller) }
-        queue(.reply, to: caller, room: room, body: body, with: descriptors, isAnswer: true) { writer in
+        queue(.reply, to: caller, room: room, frame, isAnswer: true) { writer in
             writer.integer("id", call.pointee.callerID)
             writer.passOn(header.trace, header.meta)
         }
         release(call, "its parent was answered")
+    }
+
+    /// Fails a call whose answer can't go on. What is wrong with it is the callee's fault, not the caller's.
+    private func failAnswer(_ call: CallPointer, _ refusal: BusError) {
+        fail(call, refusal.code == .badParams ? .failed : refusal.code, refusal.message, ran: .yes)
+    }
+
+    /// Returns why the bus can't read the answer to one of its own calls; nil if it can.
+    func refusalOfAnswer(_ body: UnsafeRawBufferPointer) -> BusError? {
+        guard let descriptors = turn.descriptors?.takeUnretainedValue() else { return nil }
+        if let refusal = descriptors.refusal { return refusal }
+        return body.count <= Int(frameLimits.frame) ? nil : BusError(.tooLarge, tooLong(body.count, for: "the bus"))
     }
 }

@@ -2,6 +2,17 @@ import StrataCore
 
 /// The descriptors of a peer that takes some, as long as they are in the broker.
 final class PeerDescriptors {
+    /// What the peer's hello says that it takes.
+    struct Terms: OptionSet {
+        let rawValue: UInt8
+        /// Descriptors of the application.
+        static let own = Terms(rawValue: 1)
+        /// Bodies in memory files.
+        static let bodies = Terms(rawValue: 2)
+    }
+
+    let terms: Terms
+
     /// The most of one sender, and no more than a quarter of all but for one frame.
     private static let most = 64
 
@@ -13,7 +24,8 @@ final class PeerDescriptors {
     private(set) var isOverrun = false
     private var isEnded = false
 
-    init(of peer: UInt64, in all: DescriptorCount) {
+    init(_ terms: Terms, of peer: UInt64, in all: DescriptorCount) {
+        self.terms = terms
         count = DescriptorCount(of: peer, in: all)
         self.all = all
     }
@@ -25,7 +37,7 @@ final class PeerDescriptors {
         guard let refusal = refusal(of: numbers, isWhole, mostOfAll) else { return received.append(take(numbers)) }
         isOverrun = all.count > mostOfAll
         count.close(numbers)
-        received.append(FrameDescriptors([], refusal: refusal))
+        received.append(FrameDescriptors(refused: refusal))
     }
 
     /// Keeps no more, because none of its frames is handled any more.

@@ -9,6 +9,8 @@ struct DescriptorState: StatePart {
     var sender: UInt64 = 0
     /// Why they can't go on; empty if they can.
     var refusal = ""
+    /// The length of the body that the only one holds, in bytes; 0 for other descriptors.
+    var bodyCount = 0
 
     init() {}
 
@@ -16,7 +18,8 @@ struct DescriptorState: StatePart {
         self.payload = payload
         numbers = descriptors.numbers
         sender = descriptors.count?.sender ?? 0
-        refusal = descriptors.refusal ?? ""
+        refusal = descriptors.refusal?.message ?? ""
+        bodyCount = descriptors.bodyCount
     }
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
@@ -24,5 +27,6 @@ struct DescriptorState: StatePart {
         try file(2, &numbers)
         try file(3, &sender)
         try file(4, &refusal)
+        try file(5, &bodyCount)
     }
 }

@@ -53,7 +53,8 @@ extension Resumption {
         call.pointee.mostDescriptors = state.mostDescriptors
         if var held = state.held {
             if !held.descriptorNumbers.isEmpty {
-                held.descriptors = descriptors(held.descriptorNumbers, of: state.caller)
+                held.descriptors = try descriptors(
+                    held.descriptorNumbers, body: held.bodyCount, of: state.caller)
             }
             let interface = try state.interface.map { (own) throws(StateError) in try self.interface(own) }
             bus.keep(HeldRequest(held, interface), for: call, of: try caller(of: call))

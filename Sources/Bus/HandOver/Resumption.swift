@@ -32,7 +32,7 @@ struct Resumption {
         for own in state.peers { try resume(own, connect) }
         for own in state.descriptors {
             guard payloads.indices.contains(own.payload) else { throw StateError("descriptors have no frame") }
-            payloads[own.payload].descriptors = descriptors(own.numbers, of: own.sender)
+            payloads[own.payload].descriptors = try descriptors(own.numbers, body: own.bodyCount, of: own.sender)
         }
         for module in state.modules { try resume(module) }
         try resumeRetained()
@@ -59,8 +59,17 @@ struct Resumption {
     }
 
     /// Takes over descriptors that a peer has sent.
-    func descriptors(_ numbers: [Int32], of sender: UInt64) -> FrameDescriptors {
-        bus.connections[sender]?.descriptors?.take(numbers) ?? FrameDescriptors(numbers, bus.descriptors)
+    /// - Parameter bodyCount: the length of the body that the only one holds; 0 for other descriptors.
+    func descriptors(
+        _ numbers: [Int32], body bodyCount: Int, of sender: UInt64
+    ) throws(StateError) -> FrameDescriptors {
+        let own = bus.connections[sender]?.descriptors?.take(numbers) ?? FrameDescriptors(numbers, bus.descriptors)
+        guard bodyCount > 0 else { return own }
+        guard numbers.count == 1 else { throw StateError("a body is in \(numbers.count) files") }
+        // Its size was within the limit when it came.
+        _ = own.holdBody(of: bodyCount, most: .max / DescriptorCount.senders)
+        if let refusal = own.refusal { throw StateError(refusal.message) }
+        return own
     }
 
     private func resumeStreams() throws(StateError) {
@@ -113,11 +122,14 @@ struct Resumption {
         if peer.life == .waitingForVouch, let row = modules[state.awaitedRow] {
             peer.waits(for: row, helloID: state.helloID)
         }
-        if state.takesDescriptors {
-            let own = PeerDescriptors(of: peer.number, in: bus.descriptors)
+        if state.takesDescriptors || state.takesBodies {
+            var terms: PeerDescriptors.Terms = []
+            if state.takesDescriptors { terms.insert(.own) }
+            if state.takesBodies { terms.insert(.bodies) }
+            let own = PeerDescriptors(terms, of: peer.number, in: bus.descriptors)
             peer.descriptors = own
             for came in state.received {
-                own.add(came.refusal.isEmpty ? own.take(came.numbers) : FrameDescriptors([], refusal: came.refusal))
+                own.add(came.refusal.isEmpty ? own.take(came.numbers) : FrameDescriptors(refused: came.refusal))
             }
         }
         bus.resumed(peer)

@@ -87,8 +87,10 @@ struct FrameInHand {
 /// The part of a frame that is kept until it is sent to monitors. Its size is fixed; its texts and
 /// body follow one another in the bytes of a `NoteRing`.
 struct FrameNote {
-    /// Larger bodies are never kept, in bytes.
+    /// Of a larger body only the start is kept, in bytes.
     static let largestBody = 64 << 10
+    /// How much of it, in bytes.
+    static let start = 4 << 10
     /// A body with more values isn't sent, because reading it would take long.
     static let mostValues = 4_096
     /// A deeper body isn't sent. It would make the partial reply deeper than the 64 levels that
@@ -100,8 +102,8 @@ struct FrameNote {
         /// No monitor wants it.
         case unwanted
         case kept
-        /// It is over `largestBody`.
-        case tooLarge
+        /// It is over `largestBody`, and its start was kept.
+        case begun
         /// The ring had no room for it.
         case noRoom
     }

@@ -40,12 +40,17 @@ final class NoteFormatter {
         let unknownKind = texts.take(note.unknownKind)
         let object = texts.take(note.object)
         state = note.body
-        body = state == .kept ? texts.take(note.bodyCount) : .none
+        body =
+            switch state {
+            case .kept: texts.take(note.bodyCount)
+            case .begun: texts.take(FrameNote.start)
+            case .unwanted, .noRoom: .none
+            }
         let count =
             from.count + to.count + callee.byteCount + name.byteCount + code.byteCount + url.byteCount
             + unknownKind.byteCount + object.byteCount
         // Escaping turns one byte into up to 6.
-        reserve(count * 6 + body.count + Self.overhead)
+        reserve(count * 6 + (state == .begun ? body.count * 6 : body.count) + Self.overhead)
 
         head = HeaderWriter(memory, opening: "")
         head.integer("at", note.at)
@@ -64,7 +69,7 @@ final class NoteFormatter {
         if let code { head.string("code", code) }
         if let url { head.string("url", url) }
         head.integer("bytes", UInt64(note.bodyCount))
-        guard !body.isEmpty else { return NoteTurns.work(bodyBytes: 0, values: 0) }
+        guard state == .kept, !body.isEmpty else { return NoteTurns.work(bodyBytes: 0, values: 0) }
         let check = JSON.check(body, maximumDepth: FrameNote.deepestBody, maximumValues: FrameNote.mostValues)
         isJSON = check.isJSON
         return NoteTurns.work(bodyBytes: body.count, values: check.values)
@@ -82,7 +87,11 @@ final class NoteFormatter {
         if left > 0 { writer.integer("left", left) }
         if withBody {
             switch state {
-            case .tooLarge: writer.string("omitted", "size" as StaticString)
+            case .begun:
+                writer.string("omitted", "size" as StaticString)
+                if writer.count + body.count * 6 + 32 <= room, let start = Self.text(body) {
+                    writer.string("start", start)
+                }
             case .noRoom, .unwanted: writer.string("omitted", "room" as StaticString)
             case .kept where writer.count + body.count + 32 > room: writer.string("omitted", "size" as StaticString)
             case .kept where body.isEmpty: writer.literal(",\"body\":null")
@@ -92,6 +101,15 @@ final class NoteFormatter {
         }
         writer.literal("}")
         return UnsafeRawBufferPointer(start: memory + 8, count: writer.count - 8)
+    }
+
+    /// Returns the bytes without a character that they cut off at the end; nil if they aren't UTF-8.
+    private static func text(_ bytes: Header.Text) -> Header.Text? {
+        for cut in 0..<4 {
+            let text = Header.Text(rebasing: bytes.dropLast(cut))
+            if String(validating: text, as: UTF8.self) != nil { return text }
+        }
+        return nil
     }
 
     private func reserve(_ size: Int) {

@@ -62,14 +62,12 @@ final class NoteRing {
         let texts =
             frame.from.count + frame.to.count + frame.callee.byteCount + frame.name.byteCount + frame.code.byteCount
             + frame.url.byteCount + frame.unknownKind.byteCount + frame.object.byteCount
-        if withBody, frame.body.count <= FrameNote.largestBody, bytesInUse + texts + frame.body.count <= mostWithBodies,
-            let offset = offset(of: texts + frame.body.count)
-        {
-            return Place(offset: offset, body: .kept)
+        let isWhole = frame.body.count <= FrameNote.largestBody
+        let kept = isWhole ? frame.body.count : FrameNote.start
+        if withBody, bytesInUse + texts + kept <= mostWithBodies, let offset = offset(of: texts + kept) {
+            return Place(offset: offset, body: isWhole ? .kept : .begun)
         }
-        let body: FrameNote.Body =
-            !withBody ? .unwanted : frame.body.count > FrameNote.largestBody ? .tooLarge : .noRoom
-        return offset(of: texts).map { Place(offset: $0, body: body) }
+        return offset(of: texts).map { Place(offset: $0, body: withBody ? .noRoom : .unwanted) }
     }
 
     /// Adds a note that a monitor missed frames before its next one, and that others of that one's
@@ -107,7 +105,11 @@ final class NoteRing {
         if let text = frame.url { note.url = Self.copy(text, to: &cursor) }
         if let text = frame.unknownKind { note.unknownKind = Self.copy(text, to: &cursor) }
         if let text = frame.object { note.object = Self.copy(text, to: &cursor) }
-        if place.body == .kept { _ = Self.copy(frame.body, to: &cursor) }
+        switch place.body {
+        case .kept: _ = Self.copy(frame.body, to: &cursor)
+        case .begun: _ = Self.copy(Header.Text(rebasing: frame.body.prefix(FrameNote.start)), to: &cursor)
+        case .unwanted, .noRoom: break
+        }
         next = cursor - memory
         append(note)
     }

@@ -14,7 +14,7 @@ extension BusCore {
         try require(
             !peer.isRemote, .forbidden,
             "\(peer.displayName) sent a request for \(owner.name), which doesn't run on this node")
-        if request.descriptors != nil { throw Self.staysHere(owner.name) }
+        try checkInline(owner.name, header, request.body.count)
         var facts = facts(of: request, owner, from: peer)
         if let number = Self.instanceNumber(request.to) {
             facts.named = try remoteOwner(of: number, on: named, request, from: peer)

@@ -21,7 +21,7 @@ extension BusCore {
             "only operators' requests are for a node: \(peer.displayName) must leave \"node\" out")
         let name = header.node.text
         guard name != table.node else { return false }
-        if turn.descriptors != nil { throw Self.staysHere("the node \(name)") }
+        try checkInline("the node \(name)", header, body.count)
         try require(
             !header.members.contains(.auth), .forbidden, "auth: skip is believed on the sender's own node only")
         let node = try connectedNode(name)

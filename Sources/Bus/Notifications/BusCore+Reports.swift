@@ -8,7 +8,7 @@ extension BusCore {
         var facts = LiveFacts(core: self, kind: .report, peer: peer, name: header.name)
         try facts.check(.sender ... .sender)
         if try sendToNode(header, body, from: peer) { return }
-        try checkDescriptors(toOwner: nil)
+        try checkDescriptors()
         let mark = nodeMark(header.to)
         let to = UnsafeRawBufferPointer(rebasing: header.to[..<(mark ?? header.to.count)])
         guard let target = modules.find(to) else { throw unknownModule(to, header) }
@@ -62,12 +62,9 @@ extension BusCore {
         let matching = observer.observations.all.filter {
             !$0.isEnded && $0.terms.target.isOf(request.name) && $0.matches(request.object)
         }
-        let descriptors = request.descriptors?.takeUnretainedValue()
-        guard descriptors == nil || observer.descriptors != nil else {
-            return fail(
-                call, .badParams,
-                "the report has descriptors, and \(observer.displayName) takes none: its hello doesn't say "
-                    + "\"descriptors\": true")
+        let frame = request.descriptors.map { DescribedFrame($0.takeUnretainedValue(), request.body, to: observer) }
+        if let frame, let refusal = refusal(of: frame, room: request.room, to: observer, "the report") {
+            return fail(call, refusal.code == .failed ? .badParams : refusal.code, refusal.message)
         }
         guard !matching.isEmpty else {
             if monitors.isOn { monitorReport(call, request, from: peer, to: target, observer) }
@@ -80,8 +77,9 @@ extension BusCore {
                 via: "report",
                 trace: request.trace, meta: request.meta, body: request.body)
             // All notices of a report are queued, or none. A body that isn't copied counts once.
-            let count = notice.cost * matching.count
-            let body = notice.body.count < Outbox.largeBody ? 0 : notice.body.count
+            let outside = notice.body.count - (frame?.body.count ?? notice.body.count)
+            let count = (notice.cost - outside) * matching.count
+            let body = notice.body.count < Outbox.largeBody ? 0 : notice.body.count - outside
             guard fitsRequest(count, observer, new: count - body * (matching.count - 1)) else {
                 if monitors.isOn { countReport(call, request, from: peer, to: observer) }
                 return fail(
@@ -89,18 +87,18 @@ extension BusCore {
                     "the queue to \(target.name) is full: \(whatIsFullForRequest(count, observer)); report again later")
             }
             if monitors.isOn { monitorReport(call, request, from: peer, to: target, observer) }
-            queueReport(call, notice, descriptors, matching, to: observer)
+            queueReport(call, notice, frame, matching, to: observer)
         }
     }
 
     private func queueReport(
-        _ report: CallPointer, _ notice: Notice, _ descriptors: FrameDescriptors?, _ matching: [Observation],
+        _ report: CallPointer, _ notice: Notice, _ frame: DescribedFrame?, _ matching: [Observation],
         to observer: Peer
     ) {
         // One payload for all notices: the frame's memory may become the queue's own, and no other
         // payload may borrow from it after that.
         let payload =
-            if let descriptors { payload(notice.body, with: descriptors) } else {
+            if let frame { frame.payload(reclaimer) } else {
                 notice.body.count < Outbox.largeBody ? nil : Payload(borrowing: notice.body, reclaimer)
             }
         defer { if let payload, payload.isBorrowed { queued(payload) } }
@@ -122,7 +120,7 @@ extension BusCore {
             let write = { (writer: inout HeaderWriter) in
                 writer.integer("id", call.pointee.id)
                 notice.write(to: &writer, subscription: observation.terms.id)
-                if let descriptors { writer.integer("descriptors", UInt64(descriptors.numbers.count)) }
+                frame?.write(to: &writer)
             }
             call.pointee.end =
                 if let payload {

@@ -25,8 +25,8 @@ struct Hello {
     var resumed = false
     /// Whether the session is notified when another process takes over from it.
     var retiring = false
-    /// Whether it takes descriptors.
-    var descriptors = false
+    /// Which descriptors it takes.
+    var descriptors: PeerDescriptors.Terms = []
     /// Whether another part follows, in `bus/register`.
     var more = false
 
@@ -109,7 +109,8 @@ struct Hello {
         settings = try SettingKey.declared(in: reader)
         resumed = try reader.bool("resumed") ?? false
         retiring = try reader.bool("retiring") ?? false
-        descriptors = try reader.bool("descriptors") ?? false
+        if try reader.bool("descriptors") == true { descriptors.insert(.own) }
+        if try reader.bool("memory") == true { descriptors.insert(.bodies) }
     }
 
     /// Reads the body of `bus/register`: another part of what a module brings.

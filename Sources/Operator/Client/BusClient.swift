@@ -78,7 +78,8 @@ public final class BusClient {
     ///   - runtime: the program's name and version, which the bus shows; nil for none.
     public init(_ loop: Loop, path: String, as role: Role = .operator, runtime: String? = nil) {
         (self.loop, self.path) = (loop, path)
-        let hello: [JSON.Member] = [.init("protocol", 1), .init("role", .string(role.rawValue))]
+        var hello: [JSON.Member] = [.init("protocol", 1), .init("role", .string(role.rawValue))]
+        if role == .operator { hello.append(.init("memory", true)) }
         self.hello = JSON.object(hello + (runtime.map { [.init("runtime", .string($0))] } ?? [])).encoded()
     }
 
@@ -105,6 +106,11 @@ public final class BusClient {
         let channel = try FrameChannel(loop, path: path, limits: .beforeHello)
         (self.channel, farewell, ending) = (channel, nil, nil)
         channel.onFrame = { [unowned self] header, body in self.received(header, body) }
+        channel.onRefused = { [unowned self] header, error in
+            pending.removeValue(forKey: header.id)?.onAnswer(
+                .failure(BusError(error.code, error.message, ran: .yes)))
+        }
+        channel.takesDescriptors = true
         channel.onEnd = { [unowned self] in self.ended($0) }
         send(Request(to: Self.hello, body: hello)) { [unowned self] answer in
             onWelcome(
@@ -115,6 +121,7 @@ public final class BusClient {
                     }
                     self.welcome = welcome
                     channel.setLimits(welcome.limits)
+                    channel.longestInFile = welcome.longestInFile
                     return .success(welcome)
                 })
         }
@@ -170,7 +177,12 @@ public final class BusClient {
         if let node, request.to != Self.hello, request.kind != .broadcast { request.members.append(("node", node)) }
         let texts = request.members.reduce(request.meta.count) { $0 + $1.1.utf8.count * 6 + 64 }
         request.body.withUnsafeBytes { body in
-            channel.send(request.kind, room: request.to.utf8.count * 6 + 64 + texts, body: body) { writer in
+            // If there is no memory file, the bus refuses the body for its length.
+            let file = request.mayHaveFile && node == nil ? try? channel.file(of: body) : nil
+            channel.send(
+                request.kind, room: request.to.utf8.count * 6 + 64 + texts, body: file == nil ? body : .none,
+                descriptors: file
+            ) { writer in
                 writer.integer("id", id)
                 if request.kind == .open {
                     writer.string("url", request.to)

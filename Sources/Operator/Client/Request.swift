@@ -47,6 +47,9 @@ public struct Request {
     /// The bus's default deadline, in milliseconds.
     public static let standardDeadline: UInt64 = 30_000
 
+    /// Whether a large body may go in a memory file.
+    var mayHaveFile: Bool { kind == .call || kind == .report }
+
     /// How long ``BusClient/send(_:onTaken:)`` waits for the next reply, in milliseconds; nil if there is
     /// no limit. The default is the request's deadline and 5 s more.
     public var patience: UInt64? {
@@ -67,12 +70,16 @@ public struct Welcome: Sendable {
     /// The longest frame and header that the bus accepts.
     public let limits: FrameLimits
 
+    /// The longest body in a memory file that the bus accepts, in bytes; 0 if it takes none.
+    let longestInFile: Int
+
     /// Nil if the body isn't a JSON object.
     init?(_ body: [UInt8]) {
         guard let json = try? JSON(parsing: body), json.object != nil else { return nil }
         func limit(_ name: String) -> UInt32? { json["limits"]?[name]?.integer.flatMap { UInt32(exactly: $0) } }
         let standard = FrameLimits.beforeHello
         limits = FrameLimits(frame: limit("frame") ?? standard.frame, header: limit("header") ?? standard.header)
+        longestInFile = json["limits"]?["body"]?.integer.map { Int(clamping: $0) } ?? 0
         self.json = json
     }
 

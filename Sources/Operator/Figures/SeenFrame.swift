@@ -45,6 +45,8 @@ public struct SeenFrame: Sendable {
             }
         }
     }
+    /// The first 4 KiB of a requested body that is too long to be shown; nil of any other.
+    public var start: String? { json["start"]?.string }
     /// The reason for a refusal, or an error's code; empty if all is well.
     public var code: String { text("code") }
     /// The time when it passed the bus, in microseconds since 1970.

@@ -91,7 +91,7 @@ package final class PeerSocket: PeerLink {
     /// Returns the next complete frame that was read; nil if there is none.
     package func nextFrame() throws -> ReceivedFrame? {
         guard var frame = try input.nextFrame() else { return nil }
-        if let count = frame["descriptors"]?.integer {
+        if let count = frame["memory"] == nil ? frame["descriptors"]?.integer : 1 {
             guard let came = received.first, came.count == count else {
                 throw TestFailure("a frame named \(count) descriptors, and \(received) came")
             }

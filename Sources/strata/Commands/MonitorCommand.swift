@@ -120,6 +120,9 @@ struct MonitorCommand: ParsableCommand {
         let painter = Painter.standardOutput
         if let body = JSONText.member("body", of: body), let shown = JSONText.pretty(body, painter, indent: 2) {
             StandardOutput.write(line: "    \(shown)")
+        } else if let start = frame.start {
+            StandardOutput.write(line: "    \(Printable.line(start)) …")
+            StandardOutput.write(line: painter.paint("    only its start is shown, because it is over 64 KiB", .dim))
         } else if let why = frame.omission {
             StandardOutput.write(line: painter.paint("    the body was left out: \(why)", .dim))
         }

@@ -25,7 +25,11 @@ struct RecordFilter {
         guard isSecret || missed != frame["missed"]?.integer ?? 0, var members = frame.object else { return bytes }
         members.removeAll { $0.name == "missed" }
         if missed > 0 { members.append(.init("missed", .integer(missed))) }
-        return JSON.object(members.map { isSecret && $0.name == "body" ? .init("omitted", "secret") : $0 }).encoded()
+        guard isSecret else { return JSON.object(members).encoded() }
+        members.removeAll { $0.name == "start" }
+        return JSON.object(
+            members.map { ["body", "omitted"].contains($0.name) ? .init("omitted", "secret") : $0 }
+        ).encoded()
     }
 
     private mutating func isWanted(_ frame: JSON) -> Bool {

@@ -47,6 +47,7 @@ struct RuntimeDescriptorTests {
             #expect(try await bus.report(Vault.Kept(), to: "Vault", descriptors: [writing]) == 1)
             let vault = app.module(VaultModule.self)
             #expect(vault.kept.count == 1)
+            #expect(try await bus.report("kept", to: "Vault", descriptors: [writing]) == 1)
             let number = writing.take()
             #expect(number >= 0 && writing.take() == -1 && writing.number == -1)
             close(number)
@@ -54,7 +55,7 @@ struct RuntimeDescriptorTests {
             // `answer` has one end.
             #expect(answer.descriptors[0].number >= 0)
             close(answer.descriptors[0].take())
-            #expect(rest(of: reading.number) == "one two three ")
+            #expect(rest(of: reading.number) == "one two three three ")
         }
     }
 

@@ -18,7 +18,7 @@ struct RuntimePartsTests {
     @Test(.promise("5.9")) func aLargeOfferIsSaidInParts() async throws {
         try await RuntimeApp.run(Self.manifest, [LargeModule.self, LibraryModule.self]) { app in
             let (runtime, bus) = (app.runtime(of: LargeModule.self), app.bus(of: LibraryModule.self))
-            #expect(OfferParts.of(runtime.hello(resumed: false)).count > 8)
+            #expect(OfferParts.of(runtime.hello(resumed: false, takesFiles: false)).count > 8)
             for resumed in [false, true] {
                 #expect(try await bus.call("\(LargeModule.name(59))/\(LargeModule.name(0))") == 0)
                 #expect(try await bus.call("\(LargeModule.name(0))/\(LargeModule.name(4_999))") == 4_999)

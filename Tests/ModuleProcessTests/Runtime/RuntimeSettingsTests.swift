@@ -108,7 +108,7 @@ struct RuntimeSettingsTests {
     @Test func moduleWithoutDeclarationGetsWhatTheBusSends() async throws {
         try await withModule(PlayerModule.self) { harness in
             try await harness.startFully()
-            #expect(harness.runtime.hello(resumed: false)["settings"] == nil)
+            #expect(harness.runtime.hello(resumed: false, takesFiles: false)["settings"] == nil)
             #expect(harness.module.context?.settings == ["size": 3])
             #expect(try await harness.peer.call("module/settings", ["settings": [:]])["code"] == "unknown-action")
         }

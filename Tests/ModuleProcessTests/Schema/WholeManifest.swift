@@ -32,6 +32,7 @@ enum WholeManifest {
           total: 1024GiB
           depth: 32
           retained: 10
+          body: 1GiB
         startup: 30s
         hello: 10s
         assembly: 60s

@@ -24,8 +24,13 @@ public final class FrameChannel {
 
     /// Called with each frame's header and body, which are valid only during the call.
     public var onFrame: (borrowing Header, UnsafeRawBufferPointer) -> Void = { _, _ in }
-    /// Whether frames may bring descriptors. Set it before hello.
+    /// Called instead with a frame whose descriptors, or whose body in a memory file, this process can't
+    /// take.
+    public var onRefused: (borrowing Header, BusError) -> Void = { _, _ in }
+    /// Whether frames may bring descriptors, or bodies in memory files. Set it before hello.
     public var takesDescriptors = false
+    /// The longest body in a memory file that the broker takes, in bytes; 0 if it takes none.
+    public var longestInFile = 0
     /// Called once, after the last frame; not called after `close`.
     public var onEnd: (Ending) -> Void = { _ in }
     /// Called when everything queued has been written.
@@ -85,7 +90,8 @@ public final class FrameChannel {
     /// Queues a frame.
     /// - Parameters:
     ///   - room: the sum of `HeaderWriter.room` for each text that `write` writes.
-    ///   - descriptors: go with the frame, and are closed once it is written, or the channel ends.
+    ///   - descriptors: go with the frame, and are closed once it is written, or the channel ends. If they
+    ///     are the file of a body, `body` is empty.
     ///   - write: writes the members after `kind`, starting with `id`.
     public func send(
         _ kind: Header.Kind, room: Int, body: UnsafeRawBufferPointer = .none, descriptors: FrameDescriptors? = nil,
@@ -95,7 +101,11 @@ public final class FrameChannel {
         if let descriptors {
             var writer = HeaderWriter(outbox.reserve(HeaderWriter.overhead + room), kind)
             write(&writer)
-            writer.integer("descriptors", UInt64(descriptors.numbers.count))
+            if descriptors.bodyCount > 0 {
+                writer.integer("memory", UInt64(descriptors.bodyCount))
+            } else {
+                writer.integer("descriptors", UInt64(descriptors.numbers.count))
+            }
             let payload = Payload(copying: body)
             payload.descriptors = descriptors
             outbox.commit(
@@ -106,6 +116,19 @@ public final class FrameChannel {
         var writer = HeaderWriter(memory, kind)
         write(&writer)
         outbox.commit(inlineCount: writer.end(body: body), isAnswer: false)
+    }
+
+    /// From this size on, in bytes, a body goes in a memory file. Below it, copying costs less.
+    public static let largeBody = 256 << 10
+
+    /// Whether frames can bring descriptors.
+    public var carriesDescriptors: Bool { transport.carriesDescriptors }
+
+    /// Writes a large body into a memory file, if the broker takes those.
+    /// - Returns: what to send in place of the body; nil if it goes in the frame.
+    public func file(of body: UnsafeRawBufferPointer) throws(SystemError) -> FrameDescriptors? {
+        guard body.count >= Self.largeBody, body.count <= longestInFile else { return nil }
+        return FrameDescriptors(body: try MemoryFile.make("strata-body", holding: body), count: body.count)
     }
 
     /// Returns the descriptors of the frame that is being delivered, once. If nobody asks, they are
@@ -151,6 +174,7 @@ public final class FrameChannel {
         hook?.close()
         hook = nil
         onFrame = { _, _ in }
+        onRefused = { _, _ in }
         onEnd = { _ in }
         onDrained = {}
     }
@@ -183,20 +207,31 @@ public final class FrameChannel {
     private func readWithDescriptors(into space: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
         transport.read(into: space) { numbers, isWhole in
             received.append(
-                FrameDescriptors(
-                    numbers,
-                    refusal: isWhole ? nil : "this process can't open so many descriptors (RLIMIT_NOFILE)"))
+                isWhole
+                    ? FrameDescriptors(numbers)
+                    : FrameDescriptors(refused: "this process can't open so many descriptors (RLIMIT_NOFILE)"))
+            if !isWhole { DescriptorCount.closeHere(numbers) }
         }
     }
 
     /// Finds the descriptors that a frame names: the first that have come.
-    private func take(_ count: UInt8) throws(FrameChannel.Ending) {
+    /// - Returns: the frame's body; nil if this process can't take them.
+    private func take(
+        _ header: borrowing Header, _ body: UnsafeRawBufferPointer
+    ) throws(FrameChannel.Ending) -> UnsafeRawBufferPointer? {
+        let isInFile = header.members.contains(.memory)
+        let count = isInFile ? 1 : Int(header.descriptors)
         let came = received.isEmpty ? nil : received.removeFirst()
-        guard let came, came.refusal == nil, came.numbers.count == count else {
-            throw .badFrame(
-                came?.refusal ?? "a frame named \(count) descriptors, and \(came?.numbers.count ?? 0) came with it")
+        guard let came, came.refusal != nil || came.numbers.count == count else {
+            throw .badFrame("a frame named \(count) descriptors, and \(came?.numbers.count ?? 0) came with it")
+        }
+        let held = isInFile ? came.holdBody(of: Int(header.memory), most: .max) : body
+        if let refusal = came.refusal {
+            onRefused(header, refusal)
+            return nil
         }
         descriptors = came
+        return held
     }
 
     private func deliver() {
@@ -204,9 +239,12 @@ public final class FrameChannel {
         do {
             while !isClosed, let frame = try assembler.next() {
                 try scanner.scanFromBroker(frame.header, into: &header)
-                if header.members.contains(.descriptors), takesDescriptors { try take(header.descriptors) }
-                onFrame(header, frame.body)
-                if descriptors != nil { descriptors = nil }
+                guard takesDescriptors, !header.members.isDisjoint(with: [.descriptors, .memory]) else {
+                    onFrame(header, frame.body)
+                    continue
+                }
+                if let body = try take(header, frame.body) { onFrame(header, body) }
+                descriptors = nil
             }
         } catch let ending as Ending {
             finish(ending)
@@ -228,6 +266,8 @@ public final class FrameChannel {
 
 /// The carrier of a connection's bytes: a socket, or a simulated one.
 public protocol Transport: AnyObject {
+    /// Whether it carries descriptors.
+    var carriesDescriptors: Bool { get }
     /// Sets the handler to call when something happens that the transport is watched for.
     func setEventHandler(_ handler: @escaping (Socket.Event) -> Void)
     /// Sets what to watch for from now on.
@@ -249,6 +289,8 @@ public protocol Transport: AnyObject {
 }
 
 extension Transport {
+    public var carriesDescriptors: Bool { false }
+
     /// A transport without a socket brings none.
     public func read(
         into space: UnsafeMutableRawBufferPointer, _ received: (_ numbers: [Int32], _ isWhole: Bool) -> Void

@@ -214,7 +214,9 @@ public final class Socket: WatchedDescriptor {
     }
 }
 
-extension Socket: Transport {}
+extension Socket: Transport {
+    public var carriesDescriptors: Bool { true }
+}
 
 /// Checks on a path, before a socket is made there.
 public enum SocketAddress {

@@ -12,10 +12,19 @@ public enum MemoryFile {
     public static func make(
         _ name: String, holding bytes: [UInt8], survivesExec: Bool = false
     ) throws(SystemError) -> Int32 {
+        let descriptor = try bytes.withUnsafeBytes { bytes in
+            Result { () throws(SystemError) in try make(name, holding: bytes) }
+        }.get()
+        if survivesExec { _ = strata_set_close_on_exec(descriptor, 0) }
+        return descriptor
+    }
+
+    /// Does the same with bytes in memory, for this process alone.
+    public static func make(_ name: String, holding bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int32 {
         let descriptor = try makeSealable(name)
         var written = 0
         while written < bytes.count {
-            let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress! + written, $0.count - written) }
+            let count = write(descriptor, bytes.baseAddress! + written, bytes.count - written)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 let code = errno
@@ -29,7 +38,6 @@ public enum MemoryFile {
             close(descriptor)
             throw error
         }
-        if survivesExec { _ = strata_set_close_on_exec(descriptor, 0) }
         return descriptor
     }
 

@@ -15,9 +15,11 @@ public enum BrokerFeature {
     public static let replicas = "replicas"
     /// Hello may say that the peer takes descriptors.
     public static let descriptors = "descriptors"
+    /// Hello may say that the peer takes bodies in memory files.
+    public static let memory = "memory"
     /// Operators' requests may have `node`; only in an app with nodes.
     public static let node = "node"
 
     /// What this build can do in each app.
-    public static let all = [restURLs, contracts, settings, patterns, retain, replicas, descriptors]
+    public static let all = [restURLs, contracts, settings, patterns, retain, replicas, descriptors, memory]
 }

@@ -3,6 +3,8 @@ extension AppTable {
     public struct Limits: Sendable, Equatable {
         /// A frame's first length, in bytes.
         public var frame: UInt32 = 16 << 20
+        /// A body in a memory file, and all such bodies of one sender that are in the broker, in bytes.
+        public var body = 1 << 30
         /// A frame's header, in bytes.
         public var header: UInt32 = 16 << 10
         /// The open requests of one peer.
@@ -42,22 +44,25 @@ extension AppTable.Limits {
             "waiting": .count(waiting), "observations": .count(observations), "interfaces": .count(interfaces),
             "urls": .count(urls), "instances": .count(instances), "connections": .count(connections),
             "unregistered": .count(unregistered), "held": .count(held), "adapted": .count(adapted),
-            "total": .count(total), "depth": .count(depth), "retained": .count(retained),
+            "total": .count(total), "depth": .count(depth), "retained": .count(retained), "body": .count(body),
         ]
     }
 
-    /// Returns the limits for a table. An earlier broker takes no unknown members, so `retained` is
-    /// there only if the manifest sets it.
+    /// Returns the limits for a table. An earlier broker takes no unknown members, so the newer ones
+    /// are there only if the manifest sets them.
     func tableJSON() -> JSON {
-        let isSet = retained != Self().retained
-        return .object((json().object ?? []).filter { isSet || $0.name != "retained" })
+        let usual = Self()
+        var leftOut: [String] = []
+        if retained == usual.retained { leftOut.append("retained") }
+        if body == usual.body { leftOut.append("body") }
+        return .object((json().object ?? []).filter { !leftOut.contains($0.name) })
     }
 
     init(_ value: TableValue) throws(AppTableError) {
         self.init()
         try value.holds([
             "frame", "header", "calls", "queue", "waiting", "observations", "interfaces", "urls", "instances",
-            "connections", "unregistered", "held", "adapted", "total", "depth", "retained",
+            "connections", "unregistered", "held", "adapted", "total", "depth", "retained", "body",
         ])
         try value.read("frame", into: &frame) { (v) throws(AppTableError) in try v.integer() }
         try value.read("header", into: &header) { (v) throws(AppTableError) in try v.integer() }
@@ -74,6 +79,7 @@ extension AppTable.Limits {
         try value.read("adapted", into: &adapted) { (v) throws(AppTableError) in try v.count() }
         try value.read("total", into: &total) { (v) throws(AppTableError) in try v.count() }
         try value.read("depth", into: &depth) { (v) throws(AppTableError) in try v.count() }
+        try value.read("body", into: &body) { (v) throws(AppTableError) in try v.count() }
         try value.read("retained", into: &retained) { (v) throws(AppTableError) in try v.count() }
     }
 }

@@ -3,6 +3,8 @@ internal import Glibc
 /// Open descriptors on their way with a frame, from the process that sent them to the one that gets
 /// them. They are closed when nothing refers to them any longer: exactly once, whatever ends first.
 ///
+/// One alone may instead be the file that holds the frame's body.
+///
 /// Used on the thread of one loop.
 public final class FrameDescriptors {
     /// The most that a frame may have.
@@ -10,21 +12,57 @@ public final class FrameDescriptors {
 
     public let numbers: [Int32]
     /// Why they can't go on with their frame; nil if they can.
-    public let refusal: String?
+    public private(set) var refusal: BusError?
+    /// The length of the frame's body if the only descriptor is a file that holds it, in bytes; else 0.
+    public private(set) var bodyCount = 0
+    /// That file, in the process that received it.
+    public private(set) var body: MappedFile?
     /// What counts them for their sender.
     public let count: DescriptorCount?
     private var isOwner = true
 
     /// Takes descriptors over.
-    public init(_ numbers: [Int32], refusal: String? = nil, _ count: DescriptorCount? = nil) {
+    public init(_ numbers: [Int32], _ count: DescriptorCount? = nil) {
         self.numbers = numbers
-        self.refusal = refusal
         self.count = count
         count?.add(numbers.count)
     }
 
+    /// Stands for descriptors that were closed already.
+    public init(refused refusal: String) {
+        numbers = []
+        self.refusal = BusError(.overloaded, refusal)
+        count = nil
+    }
+
+    /// Takes a sealed file over that this process has made for a body.
+    public init(body number: Int32, count bodyCount: Int) {
+        numbers = [number]
+        self.bodyCount = bodyCount
+        count = nil
+    }
+
+    /// Takes the only descriptor as the file that holds the frame's body.
+    /// - Parameters:
+    ///   - length: the body's length as its sender said, in bytes.
+    ///   - most: the most bytes of such files that the sender may have here.
+    /// - Returns: the body; no bytes if the file is refused.
+    public func holdBody(of length: Int, most: Int) -> UnsafeRawBufferPointer {
+        guard refusal == nil, body == nil else { return body?.bytes ?? .none }
+        do throws(BusError) {
+            try count?.check(length, most)
+            body = try MappedFile(sealed: numbers[0], count: length)
+            bodyCount = length
+            count?.addBytes(length)
+        } catch {
+            refusal = error
+        }
+        return body?.bytes ?? .none
+    }
+
     deinit {
         count?.add(-numbers.count)
+        if body != nil { count?.addBytes(-bodyCount) }
         guard isOwner, !numbers.isEmpty else { return }
         if let count { count.close(numbers) } else { DescriptorCount.closeHere(numbers) }
     }
@@ -34,11 +72,15 @@ public final class FrameDescriptors {
     public func letGo() { isOwner = false }
 }
 
-/// The descriptors of one sender that are in a process.
+/// The descriptors of one sender that are in a process, and the bytes of those that are bodies.
 public final class DescriptorCount {
+    /// How many times as many bytes may be here of all senders together as of one.
+    public static let senders = 4
+
     /// The number of the sender.
     public let sender: UInt64
     private var open = 0
+    private var bytes = 0
     /// Counts those of all senders.
     private let all: DescriptorCount?
     /// What closes them; nil for this thread.
@@ -62,7 +104,31 @@ public final class DescriptorCount {
         all?.add(further)
     }
 
-    static func closeHere(_ numbers: [Int32]) { for number in numbers { Glibc.close(number) } }
+    /// Checks that a body of `length` bytes may be here as well.
+    fileprivate func check(_ length: Int, _ most: Int) throws(BusError) {
+        guard length <= most else {
+            throw BusError(.tooLarge, "a body of \(length) bytes was sent, and the limit is \(most) (limits.body)")
+        }
+        guard bytes + length <= most else {
+            throw BusError(
+                .overloaded,
+                "\(bytes) bytes in memory files of this sender are in the broker, these are \(length) more, and "
+                    + "\(most) may be (limits.body): wait for answers")
+        }
+        guard let all, all.bytes + length > Self.senders * most else { return }
+        throw BusError(
+            .overloaded,
+            "\(all.bytes) bytes in memory files are in the broker, these are \(length) more, and \(Self.senders) times "
+                + "limits.body may be: try later")
+    }
+
+    fileprivate func addBytes(_ further: Int) {
+        bytes += further
+        all?.addBytes(further)
+    }
+
+    /// Closes descriptors on this thread.
+    public static func closeHere(_ numbers: [Int32]) { for number in numbers { Glibc.close(number) } }
 }
 
 /// Closes descriptors elsewhere, because closing may block: the file system of a user's program is

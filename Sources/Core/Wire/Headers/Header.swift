@@ -22,6 +22,8 @@ public struct Header: ~Copyable {
     public var deadline: Int64 = 0
     public var parent: Int64 = 0
     public var credit: UInt64 = 0
+    /// The length of a body in a memory file that came with the frame, in bytes.
+    public var memory: Int64 = 0
     public var subscription: Int64 = 0
     public var missed: Int64 = 0
     public var to = Text.none
@@ -115,6 +117,7 @@ public struct Header: ~Copyable {
         @inlinable public static var retained: Members { Members(rawValue: 1 << 25) }
         @inlinable public static var key: Members { Members(rawValue: 1 << 26) }
         @inlinable public static var descriptors: Members { Members(rawValue: 1 << 27) }
+        @inlinable public static var memory: Members { Members(rawValue: 1 << 28) }
     }
 
     /// The members of type boolean that are true.

@@ -206,6 +206,12 @@ public final class HeaderScanner {
             try once(.node, &header, key, quoted, cursor)
             try notBoth(.root, .node, &header, cursor)
             header.rootOrNode = try string(&cursor, "node")
+        case PackedKey.memory:
+            try once(.memory, &header, key, quoted, cursor)
+            try notBoth(.descriptors, .memory, &header, cursor)
+            let value = try integer(&cursor, "memory")
+            guard value > 0 else { throw cursor.error("\"memory\" is \(value), and a length of 1 byte or more is allowed") }
+            header.memory = value
         default:
             return false
         }
@@ -221,6 +227,7 @@ public final class HeaderScanner {
             header.subscription = try integer(&cursor, "subscription")
         } else if key.equals("descriptors") {
             try once(.descriptors, &header, key, quoted, cursor)
+            try notBoth(.descriptors, .memory, &header, cursor)
             let value = try integer(&cursor, "descriptors")
             guard (1...Int64(FrameDescriptors.most)).contains(value) else {
                 throw cursor.error("\"descriptors\" is \(value), and 1 to \(FrameDescriptors.most) are allowed")
@@ -245,13 +252,18 @@ public final class HeaderScanner {
         header.members.insert(member)
     }
 
-    /// Refuses a header with both of two members, which share a place.
+    /// Refuses a header with both of two members that exclude each other.
     private func notBoth(
         _ one: Header.Members, _ other: Header.Members, _ header: inout Header, _ cursor: JSONCursor
     ) throws(JSONError) {
         guard !header.members.isSuperset(of: one.union(other)) else {
-            throw cursor.error(
-                one == .key ? "\"key\" and \"code\" are in one header" : "\"root\" and \"node\" are in one header")
+            let names =
+                switch one {
+                case .key: "\"key\" and \"code\""
+                case .root: "\"root\" and \"node\""
+                default: "\"descriptors\" and \"memory\""
+                }
+            throw cursor.error("\(names) are in one header")
         }
     }
 
@@ -301,6 +313,7 @@ private enum PackedKey {
     static let retain = 0x6e69_6174_6572 as UInt64
     static let retained = 0x6465_6e69_6174_6572 as UInt64
     static let node = 0x6564_6f6e as UInt64
+    static let memory = 0x7972_6f6d_656d as UInt64
 }
 
 extension Header.Kind {

@@ -2,12 +2,14 @@ internal import CUV
 internal import Glibc
 
 /// A memory-mapped file in memory whose size can't change any more. Whatever refers to its bytes
-/// keeps it alive; pages that are no longer needed are given back one part after another.
+/// keeps it alive.
 public final class MappedFile {
     public let bytes: UnsafeRawBufferPointer
     private let start: UnsafeMutableRawPointer
+    /// Whether pages that are no longer needed are given back, one part after another.
+    private let givesPagesBack: Bool
 
-    /// Maps the whole file; the caller keeps the descriptor.
+    /// Maps the whole of a file that this process wrote; the caller keeps the descriptor.
     /// - Throws: also if the file could shrink below what is mapped.
     public init(_ descriptor: Int32) throws(SystemError) {
         guard Self.keepsItsSize(descriptor) else {
@@ -20,6 +22,33 @@ public final class MappedFile {
         else { throw SystemError(size > 0 ? errno : EINVAL, "map a file of \(size) bytes") }
         self.start = start
         bytes = UnsafeRawBufferPointer(start: start, count: size)
+        givesPagesBack = true
+    }
+
+    /// Maps the whole of a file that somebody else wrote, to read it; the caller keeps the descriptor.
+    ///
+    /// Nobody can change its bytes or its size, so reading them never fails (SIGBUS), and they are the
+    /// same each time. A file of huge pages is refused: there may be none left when it is read.
+    /// - Parameter count: the size that its sender said, in bytes.
+    /// - Throws: `bad-params` if the file isn't what it should be, `overloaded` if it can't be mapped.
+    public init(sealed descriptor: Int32, count: Int) throws(BusError) {
+        let size = strata_sealed_size(descriptor)
+        guard size >= 0 else {
+            throw BusError(
+                .badParams,
+                "its descriptor is no sealed file in memory: make one with memfd_create, and seal it with "
+                    + "F_SEAL_SHRINK, F_SEAL_GROW and F_SEAL_WRITE")
+        }
+        guard size == count else {
+            throw BusError(.badParams, "its header says \"memory\": \(count), and the file has \(size) bytes")
+        }
+        guard let start = mmap(nil, count, PROT_READ, MAP_SHARED, descriptor, 0), start != MAP_FAILED else {
+            throw BusError(
+                .overloaded, "a file of \(count) bytes can't be mapped: \(String(cString: strerror(errno)))")
+        }
+        self.start = start
+        bytes = UnsafeRawBufferPointer(start: start, count: count)
+        givesPagesBack = false
     }
 
     /// Whether the file is in memory and its size is sealed.
@@ -40,6 +69,6 @@ public final class MappedFile {
 
     /// Gives pages back, in the file as well; their bytes are lost.
     func discard(_ pages: UnsafeMutableRawBufferPointer) {
-        if let start = pages.baseAddress, pages.count > 0 { strata_remove_pages(start, pages.count) }
+        if givesPagesBack, let start = pages.baseAddress, pages.count > 0 { strata_remove_pages(start, pages.count) }
     }
 }

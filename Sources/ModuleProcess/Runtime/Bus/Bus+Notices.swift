@@ -68,28 +68,32 @@ extension Bus {
     /// Sends a notification to one module of the same or an earlier level, and waits until its
     /// observers have handled it.
     ///
-    /// With a `key`, reports to a row with replicas go to the same one of them.
+    /// With a `key`, reports to a row with replicas go to the same one of them. Each observer gets
+    /// copies of the `descriptors`, at most 16, in `Delivery.descriptors`.
     /// - Returns: The number of observers.
     /// - Throws: Also the first error that an observer throws.
     @discardableResult
     public func report<R: Report>(
-        _ report: R, to module: String, deadline: Duration? = nil, key: String? = nil, meta: JSON? = nil
+        _ report: R, to module: String, descriptors: [Descriptor] = [], deadline: Duration? = nil, key: String? = nil,
+        meta: JSON? = nil
     ) async throws -> Int {
-        let outgoing = try Outgoing(
+        var outgoing = try Outgoing(
             kind: .report, to: module, name: R.name, object: report.object, deadline: deadline?.wireMilliseconds
         ).with(key: key, meta: meta)
+        if !descriptors.isEmpty { outgoing = try runtime.with(descriptors, outgoing) }
         return try count("observers", try await runtime.request(outgoing, try encode(report, for: outgoing)))
     }
 
     /// Reports a notification by name, without a contract.
     @discardableResult
     public func report(
-        _ name: String, _ content: JSON = nil, object: String? = nil, to module: String, deadline: Duration? = nil,
-        key: String? = nil, meta: JSON? = nil
+        _ name: String, _ content: JSON = nil, object: String? = nil, to module: String,
+        descriptors: [Descriptor] = [], deadline: Duration? = nil, key: String? = nil, meta: JSON? = nil
     ) async throws -> Int {
-        let outgoing = try Outgoing(
+        var outgoing = try Outgoing(
             kind: .report, to: module, name: name, object: object, deadline: deadline?.wireMilliseconds
         ).with(key: key, meta: meta)
+        if !descriptors.isEmpty { outgoing = try runtime.with(descriptors, outgoing) }
         return try count("observers", try await runtime.request(outgoing, Body(content)))
     }
 

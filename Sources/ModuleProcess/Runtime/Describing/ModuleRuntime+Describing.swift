@@ -8,7 +8,7 @@ extension ModuleRuntime {
         try runtime.make()
         let contracts = try ContractBuilder(runtime.outline(), checks: true).contracts
         let described = [JSON.Member("contracts", contracts.json())]
-        return JSON.object((runtime.hello(resumed: false).object ?? []) + described).description
+        return JSON.object((runtime.hello(resumed: false, takesFiles: false).object ?? []) + described).description
     }
 
     /// Answers `module/contracts`. They are derived when they are first asked for, beside the loop, and

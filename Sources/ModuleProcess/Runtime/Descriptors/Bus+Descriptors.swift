@@ -44,27 +44,6 @@ extension Bus {
         let (reply, came) = try await runtime.request(outgoing, Body(params), with: descriptors)
         return WithDescriptors(try json(reply, from: outgoing), came)
     }
-
-    /// Reports a notification with descriptors, and waits until its observers have handled it.
-    /// - Parameters:
-    ///   - report: The notification.
-    ///   - module: The observers' module.
-    ///   - descriptors: At most 16. Each observer gets copies, in `Delivery.descriptors`.
-    ///   - deadline: As for a report without.
-    ///   - key: As for a report without.
-    ///   - meta: As for a report without.
-    /// - Returns: The number of observers.
-    @discardableResult
-    public func report<R: Report>(
-        _ report: R, to module: String, descriptors: [Descriptor], deadline: Duration? = nil, key: String? = nil,
-        meta: JSON? = nil
-    ) async throws -> Int {
-        let outgoing = try Outgoing(
-            kind: .report, to: module, name: R.name, object: report.object, deadline: deadline?.wireMilliseconds
-        ).with(key: key, meta: meta)
-        let (reply, _) = try await runtime.request(outgoing, try encode(report, for: outgoing), with: descriptors)
-        return Int(try json(reply, from: outgoing)["observers"]?.integer ?? 0)
-    }
 }
 
 extension Exports {
@@ -118,8 +97,7 @@ extension ModuleRuntime {
     func request(
         _ outgoing: Outgoing, _ body: Body, with descriptors: [Descriptor]
     ) async throws -> ([UInt8], [Descriptor]) {
-        var outgoing = outgoing
-        outgoing.descriptors = descriptors
+        var outgoing = try with(descriptors, outgoing)
         let measurement = telemetry?.begin(&outgoing)
         do {
             let answer = try await exchangeDescriptors(outgoing, body)
@@ -131,13 +109,20 @@ extension ModuleRuntime {
         }
     }
 
-    private func exchangeDescriptors(_ outgoing: Outgoing, _ body: Body) async throws -> ([UInt8], [Descriptor]) {
+    /// Returns a request with descriptors.
+    func with(_ descriptors: [Descriptor], _ outgoing: Outgoing) throws(BusError) -> Outgoing {
         guard offers.exports.takesDescriptors else {
             throw BusError(
                 .badParams,
                 "\(outgoing.what) has descriptors, and this module takes none: say `exports.usesDescriptors()` in "
                     + "`Module.register`")
         }
+        var outgoing = outgoing
+        outgoing.descriptors = descriptors
+        return outgoing
+    }
+
+    private func exchangeDescriptors(_ outgoing: Outgoing, _ body: Body) async throws -> ([UInt8], [Descriptor]) {
         let session = try await connection.session(for: outgoing)
         let scope = CallScope.current
         defer { scope?.resumed() }

@@ -7,12 +7,11 @@ extension ModuleRuntime {
         session.onNotice = { [unowned self, unowned session] header, body in
             self.received(notice: header, body, on: session)
         }
-        if offers.exports.takesDescriptors { session.takesDescriptors() }
         let resumed = lifeCycle.hasStarted
         // The observations in hello's order, which the parts keep.
         var declared = observations.all[...]
         return BusConnection.Greeting(
-            parts: OfferParts.of(hello(resumed: resumed)),
+            parts: OfferParts.of(hello(resumed: resumed, takesFiles: session.takesFiles)),
             refusal: { [unowned self] in offers.exports.refusal(byBrokerThatSaid: $0) },
             answered: { [unowned self] part, answer in
                 let count = part["observes"]?.array?.count ?? 0

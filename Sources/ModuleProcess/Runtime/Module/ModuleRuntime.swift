@@ -91,10 +91,10 @@ package final class ModuleRuntime {
         self.module = module
     }
 
-    func hello(resumed: Bool) -> JSON {
+    func hello(resumed: Bool, takesFiles: Bool) -> JSON {
         HelloBody.json(
             module: name, level: level, token: configuration.token, exports: offers.exports,
-            observations: observations.all, settings: settings?.declared, resumed: resumed)
+            observations: observations.all, settings: settings?.declared, resumed: resumed, takesFiles: takesFiles)
     }
 
     /// The names of the running calls, as in logs.

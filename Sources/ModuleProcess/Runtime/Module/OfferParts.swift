@@ -141,7 +141,7 @@ enum HelloBody {
 
     static func json(
         module: String, level: String?, token: String?, exports: Exports, observations: [Observing],
-        settings: [JSON]?, resumed: Bool
+        settings: [JSON]?, resumed: Bool, takesFiles: Bool
     ) -> JSON {
         var members = [
             JSON.Member("protocol", .integer(protocolVersion)), JSON.Member("module", .string(module)),
@@ -171,6 +171,7 @@ enum HelloBody {
         if resumed { add("resumed", true) }
         add("retiring", true)
         if exports.takesDescriptors { add("descriptors", true) }
+        if takesFiles { add("memory", true) }
         return .object(members)
     }
 }

@@ -24,6 +24,16 @@ struct Outgoing: Sendable {
     /// The instance that the request goes to, which must not have ended.
     var lease: InstanceLease?
 
+    /// Whether a large body may go in a memory file: the bus reads its own actions' bodies, and observers
+    /// of broadcasts get them in frames.
+    var mayHaveFile: Bool {
+        switch kind {
+        case .call: !to.hasPrefix("bus/") && descriptors.isEmpty
+        case .report: descriptors.isEmpty
+        default: false
+        }
+    }
+
     /// The request's name in messages.
     var what: String {
         switch kind {

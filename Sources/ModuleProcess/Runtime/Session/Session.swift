@@ -34,6 +34,8 @@ final class Session {
     init(_ channel: FrameChannel) {
         self.channel = channel
         channel.onFrame = { [unowned self] header, body in self.received(header, body) }
+        channel.onRefused = { [unowned self] header, error in self.refused(header, error) }
+        channel.takesDescriptors = channel.carriesDescriptors
         channel.onEnd = { [unowned self] reason in self.ended(reason) }
         ModuleExecutor.shared.addAfterJobs(self) { [unowned channel] in channel.flush() }
     }
@@ -42,10 +44,11 @@ final class Session {
     func greeted(_ limits: SessionLimits) {
         self.limits = limits
         channel.setLimits(limits.ofFrames)
+        if channel.carriesDescriptors { channel.longestInFile = limits.body }
     }
 
-    /// Takes descriptors with frames from now on.
-    func takesDescriptors() { channel.takesDescriptors = true }
+    /// Whether this side takes bodies in memory files.
+    var takesFiles: Bool { channel.carriesDescriptors }
 
     /// Takes the descriptors of the frame that is being read.
     func takeDescriptors() -> [Descriptor] { channel.takeDescriptors()?.taken() ?? [] }
@@ -132,9 +135,11 @@ final class Session {
         let trace = outgoing.trace ?? scope?.trace ?? []
         let parent = scope?.parent
         let outgoing = copy outgoing
-        let descriptors = try FrameDescriptors.copies(of: outgoing.descriptors, for: outgoing.what)
+        let copies = try FrameDescriptors.copies(of: outgoing.descriptors, for: outgoing.what)
+        let file = outgoing.mayHaveFile ? try file(of: body, for: outgoing.what) : nil
         channel.send(
-            outgoing.kind, room: outgoing.room(trace: trace), body: body, descriptors: descriptors
+            outgoing.kind, room: outgoing.room(trace: trace), body: file == nil ? body : .none,
+            descriptors: copies ?? file
         ) { writer in
             outgoing.write(&writer, id: id, parent: parent, trace: trace)
         }
@@ -153,6 +158,13 @@ final class Session {
                     + "`bus.background { }`")
         }
         try outgoing.check(trace: outgoing.trace ?? scope?.trace ?? [], limit: limits.header)
+        if outgoing.mayHaveFile, body.count >= FrameChannel.largeBody, channel.longestInFile > 0 {
+            guard body.count > channel.longestInFile else { return }
+            throw BusError(
+                .tooLarge,
+                "the body of \(outgoing.what) has \(body.count) bytes, and the bus takes \(limits.body): send less at "
+                    + "once, or raise limits.body in the manifest")
+        }
         guard body.count <= Int(limits.frame) - 4 - Int(limits.header) else {
             throw BusError(
                 .tooLarge,
@@ -164,6 +176,13 @@ final class Session {
                 .overloaded,
                 "\(channel.unsent) bytes wait to be sent to the bus, and \(outgoing.what) would go beyond this "
                     + "module's limit of \(limits.queue): send more slowly, or raise limits.queue in the manifest")
+        }
+    }
+
+    /// Writes a large body into a memory file.
+    private func file(of body: UnsafeRawBufferPointer, for what: String) throws(BusError) -> FrameDescriptors? {
+        do throws(SystemError) { return try channel.file(of: body) } catch {
+            throw BusError(.overloaded, "the \(body.count) bytes of \(what) can't go in a memory file: \(error)")
         }
     }
 
@@ -187,21 +206,29 @@ final class Session {
     /// The names of the running calls, as in logs.
     var unfinished: [String] { incoming.values.map(\.name) }
 
-    /// The bytes that the body of an answer may have.
+    /// The bytes that the body of a frame may have.
     var longestReply: Int { Int(limits.frame) - 1024 }
 
     func answer(_ call: IncomingCall, _ body: UnsafeRawBufferPointer, _ descriptors: FrameDescriptors? = nil) {
         guard isOpen, let id = call.id else { return }
-        guard body.count <= longestReply else {
+        var file: FrameDescriptors?
+        if descriptors == nil, !call.isOfBus {
+            do throws(BusError) { file = try self.file(of: body, for: "the answer of \(call.name)") } catch {
+                return answer(call, error: BusError(.failed, error.message, ran: .yes))
+            }
+        }
+        guard file != nil || body.count <= longestReply else {
             answer(
                 call,
                 error: BusError(
                     .failed,
-                    "\(call.name) answered with \(body.count) bytes, and a frame may have \(limits.frame): "
-                        + "answer with less, or in a stream", ran: .yes))
+                    "\(call.name) answered with \(body.count) bytes, and \(max(longestReply, channel.longestInFile)) "
+                        + "may be: answer with less, or in a stream", ran: .yes))
             return
         }
-        channel.send(.reply, room: 0, body: body, descriptors: descriptors) { $0.integer("id", id) }
+        channel.send(.reply, room: 0, body: file == nil ? body : .none, descriptors: descriptors ?? file) {
+            $0.integer("id", id)
+        }
     }
 
     /// Sends a partial reply.
@@ -277,6 +304,16 @@ final class Session {
         case .cancel: incoming[id]?.cancel()
         case .credit: incoming[id]?.add(credit: header.credit)
         case .unknown, .open, .broadcast, .report: break
+        }
+    }
+
+    /// Answers a request, or ends one, whose descriptors or body this process can't take.
+    private func refused(_ header: borrowing Header, _ error: BusError) {
+        switch header.kind {
+        case .reply:
+            guard let request = requests.take(header.id) else { return }
+            fail(request, BusError(error.code, error.message, ran: .yes))
+        default: answer(header.id, error: error)
         }
     }
 

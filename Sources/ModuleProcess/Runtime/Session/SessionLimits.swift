@@ -4,6 +4,8 @@ internal import StrataCore
 struct SessionLimits {
     var frame: UInt32 = 16 << 20
     var header: UInt32 = 16 << 10
+    /// The longest body in a memory file, in bytes; 0 if the broker takes none.
+    var body = 0
     /// The most open requests.
     var calls = 1_024
     /// The most unsent bytes.
@@ -19,6 +21,7 @@ struct SessionLimits {
         self.init()
         if let value = json?["frame"]?.integer { frame = UInt32(clamping: value) }
         if let value = json?["header"]?.integer { header = UInt32(clamping: value) }
+        if let value = json?["body"]?.integer { body = Int(clamping: value) }
         if let value = json?["calls"]?.integer { calls = Int(clamping: value) }
         if let value = json?["queue"]?.integer { queue = Int(clamping: value) }
     }

@@ -132,4 +132,45 @@ struct DescriptorEndingTests {
             #expect(token.isClosed())
         }
     }
+
+    /// Bodies in files wait in a queue as files and as bytes, for a module, and as unfinished input.
+    @Test(.promise("10.62", "6.67")) func bodiesInFilesOutliveTheBrokersReplacement() throws {
+        let table = AppTable.testing(
+            .eager("Late", provides: ["Late"]), .manual("Ant", rank: 1), .manual("Bee", rank: 2), .manual("Cat", rank: 1))
+        try TestBus.run(table, executable: try BuiltExecutable.path("strata-broker")) { bus in
+            _ = try bus.launcher()
+            let owner = try bus.provider("Ant", "Files", ["memory": true])
+            let plain = try bus.provider("Cat", "Plain")
+            let caller = try bus.module("Bee", ["memory": true])
+            let tool = try bus.operator()
+            let file = try BodyFile(Array(("\"" + String(repeating: "x", count: 1_000_000) + "\"").utf8))
+            let before = try bus.openDescriptors()
+            (owner.isPaused, plain.isPaused) = (true, true)
+            let filler = JSON.filler(400_000)
+            for _ in 0..<2 { try caller.call("Files/put", filler) }
+            let ids = try ["Files/put", "Plain/put", "Late/put"].map { try caller.call($0, in: file) }
+            try caller.settle()
+            let bytes = FrameBytes.frame(["kind": "call", "id": 900, "to": "Files/put", "memory": 1_000_002])
+            let sent = caller.send(bytes: Array(bytes[..<20]), with: [file.descriptor])
+            try #require(sent == 20)
+            try tool.asked("bus/handOver")
+            try caller.send(bytes: Array(bytes[20...]))
+            (owner.isPaused, plain.isPaused) = (false, false)
+            for _ in 0..<2 { try owner.reply(to: try owner.expectCall("Files/put", filler)) }
+            let late = try bus.provider("Late", "Late", ["memory": true, "token": .string(try bus.vouch(for: "Late"))])
+            for (peer, to) in [(owner, "Files/put"), (late, "Late/put"), (owner, "Files/put")] {
+                let call = try peer.expectCall(to)
+                #expect(call.isIn(file))
+                try peer.reply(to: call, in: file)
+            }
+            let call = try plain.expectCall("Plain/put")
+            #expect(call.holds(file))
+            try plain.reply(to: call)
+            for id in [ids[0], ids[2], 900] { #expect(try caller.expectReply(to: id).isIn(file)) }
+            try caller.expectReply(to: ids[1])
+            late.close()
+            try caller.settle()
+            #expect(try bus.openDescriptors() == before)
+        }
+    }
 }

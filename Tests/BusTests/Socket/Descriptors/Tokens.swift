@@ -73,10 +73,11 @@ extension RawPeer {
 }
 
 extension TestBus {
-    /// Connects another operator, which takes descriptors.
-    func takingOperator() throws -> RawPeer {
+    /// Connects another operator, which takes descriptors, or bodies in files.
+    func takingOperator(_ what: String = "descriptors") throws -> RawPeer {
         let peer = try connect("a tool")
-        try peer.asked("bus/hello", ["protocol": 1, "role": "operator", "descriptors": true])
+        let taking: JSON = .object([.init(what, true)])
+        try peer.asked("bus/hello", (["protocol": 1, "role": "operator"] as JSON).with(taking))
         return peer
     }
 
