@@ -216,7 +216,8 @@ let package = Package(
         .testTarget(
             name: "StubTests",
             dependencies: ["Strata", "StrataCore", "StrataContracts", "StrataDeriving", "StrataStubs"],
-            exclude: ["Documents", "Generated/library.py", "Generated/library.ts"], swiftSettings: settings),
+            exclude: ["Documents", "Generated/archive.py", "Generated/library.py", "Generated/library.ts"],
+            swiftSettings: settings),
         .testTarget(
             name: "DerivingTests",
             dependencies: [

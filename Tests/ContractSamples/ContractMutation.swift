@@ -107,7 +107,8 @@ package struct ContractMutation {
     }
 
     private mutating func change(_ action: inout Contract.Action, _ contract: Contract) {
-        switch generator.below(12) {
+        switch generator.below(13) {
+        case 12: action.descriptors = random.descriptors()
         case 0: action.isDeprecated.toggle()
         case 1: action.needsAuthorization = [nil, true, false][generator.below(3)]
         case 2: action.errors.append(Contract.Problem("zz.new"))

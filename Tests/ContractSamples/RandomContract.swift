@@ -60,8 +60,14 @@ package struct RandomContract {
         } else {
             action.result = .reply(maybe { $0.schema(2) })
         }
+        if generator.chance(1, in: 4) { action.descriptors = descriptors() }
         action.errors = sorted(names(2, ["Face.none", "Face.too.many", "x.é"])).map { Contract.Problem($0, doc: doc()) }
         return action
+    }
+
+    /// Returns how many descriptors an action has, perhaps none.
+    package mutating func descriptors() -> DescriptorCounts {
+        DescriptorCounts(params: generator.below(3), reply: [0, 1, 16][generator.below(3)])
     }
 
     /// Returns a property, whose names none of the actions and notifications have.

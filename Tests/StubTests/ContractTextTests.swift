@@ -21,6 +21,16 @@ struct ContractTextTests {
         #expect(text.lines(ofAction: "fallow") == nil)
     }
 
+    @Test func descriptorsOfAnActionAreShown() throws {
+        let contract = try StubDocument.contract("Archive")
+        #expect(
+            try #require(ContractText(contract).lines(ofAction: "open")) == [
+                "open(string) → {}", "    descriptors: at most 1 with the reply", "    error Archive.none",
+            ])
+        let page = MarkdownReference(contract).text
+        #expect(page.contains("\nDescriptors: at most 2 with a call and 2 with the reply.\n"))
+    }
+
     @Test func aPageOfMarkdownEscapesWhatAnAuthorWrote() throws {
         var contract = Contract(.interface("Odd"))
         contract.doc = "a | <b> *c*"

@@ -10,7 +10,10 @@ struct DerivedContractTests {
     final class Reader: Module {
         static let name = "Reader"
         init(bus: Bus) throws {}
-        func register(_ exports: inout Exports) throws { exports.requires(Library.self) }
+        func register(_ exports: inout Exports) throws {
+            exports.requires(Library.self)
+            exports.requires(Archive.self)
+        }
     }
 
     /// Removes what Swift's types don't say: doc comments, limits, defaults and who may call.
@@ -31,9 +34,12 @@ struct DerivedContractTests {
         let contracts = try await Task { @ModuleActor in
             var exports = Exports()
             exports.requires(Library.self)
+            exports.requires(Archive.self)
             return try ContractBuilder(exports.outline("Reader", Reader.self, []), checks: true).contracts
         }.value
-        let derived = try #require(contracts.requires.first)
+        let archive = try #require(contracts.requires.first { $0.subject.name == "Archive" })
+        #expect(withoutRest(archive.json()) == withoutRest(try StubDocument.contract("Archive").json()))
+        let derived = try #require(contracts.requires.first { $0.subject.name == "Library" })
         var document = try StubDocument.contract("Library")
         // An unknown type is any type in Swift.
         let raw = try #require(document.actions.firstIndex { $0.name == "raw" })

@@ -12,6 +12,14 @@ struct PythonStubTests {
         #expect(PythonStub.fileName(of: Contract(.interface("TrackList.v2"))) == "track_list_v2.py")
     }
 
+    @Test func anActionTakesAndGivesItsDescriptors() throws {
+        #expect(PythonStub(try StubDocument.contract("Archive")).text == (try StubDocument.text("archive.py")))
+        var stream = Contract(.interface("Odd"))
+        stream.actions = [StubDocument.streamWithDescriptors]
+        let text = PythonStub(stream).text
+        #expect(text.contains(StubDocument.lackOfDescriptors) && !text.contains("_with_descriptors("), "\(text)")
+    }
+
     /// Names and texts come from whoever wrote the document.
     @Test func nothingInADocumentEndsALiteralOrADocstring() {
         var contract = Contract(.interface("Odd"))

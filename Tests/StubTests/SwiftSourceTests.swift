@@ -11,6 +11,15 @@ struct SwiftSourceTests {
         #expect(source == (try StubDocument.text("Library.swift")))
     }
 
+    @Test func anActionSaysItsDescriptors() throws {
+        #expect(SwiftSource(try StubDocument.contract("Archive")).text == (try StubDocument.text("Archive.swift")))
+        var stream = Contract(.interface("Odd"))
+        stream.actions = [StubDocument.streamWithDescriptors]
+        let text = SwiftSource(stream).text
+        #expect(text.contains("/// \(StubDocument.lackOfDescriptors)\n"), "\(text)")
+        #expect(!text.contains("let descriptors"), "\(text)")
+    }
+
     /// Names and texts come from whoever wrote the document.
     @Test func nothingInADocumentEndsALiteralOrAComment() {
         var contract = Contract(.interface("Odd"))

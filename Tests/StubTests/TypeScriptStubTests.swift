@@ -12,6 +12,12 @@ struct TypeScriptStubTests {
         #expect(TypeScriptStub.fileName(of: Contract(.interface("TrackList.v2"))) == "track-list-v2.ts")
     }
 
+    @Test func itSaysThatDescriptorsCannotBeUsed() throws {
+        let text = TypeScriptStub(try StubDocument.contract("Archive")).text
+        #expect(text.contains("Its descriptors (at most 1 with a call) can't be used here."), "\(text)")
+        #expect(text.contains(StubDocument.lackOfDescriptors), "\(text)")
+    }
+
     /// Names and texts come from whoever wrote the document.
     @Test func nothingInADocumentEndsALiteralOrAComment() {
         var contract = Contract(.interface("Odd"))

@@ -79,7 +79,18 @@ struct ContractDifference {
         case (.reply, .elements): add(.breaking, path, "one reply", "a stream")
         case (.elements, .reply): add(.breaking, path, "a stream", "one reply")
         }
+        compareDescriptors(old.descriptors, new.descriptors, path.member("descriptors"))
         compareErrors(old.errors, new.errors, path)
+    }
+
+    /// Callers send as many as the old contract takes, and take as many as it gives.
+    private mutating func compareDescriptors(_ old: DescriptorCounts, _ new: DescriptorCounts, _ path: ValuePath) {
+        for (name, before, after, isBreaking) in [
+            ("params", old.params, new.params, new.params < old.params),
+            ("reply", old.reply, new.reply, new.reply > old.reply),
+        ] where before != after {
+            add(isBreaking ? .breaking : .compatible, path.member(name), "\(before)", "\(after)")
+        }
     }
 
     private mutating func compareErrors(_ old: [Contract.Problem], _ new: [Contract.Problem], _ path: ValuePath) {

@@ -55,6 +55,8 @@ public struct Contract: Sendable, Equatable {
         /// The schema of the params; nil if it isn't known, so that any value may be right.
         public var params: Schema?
         public var result = Result.reply(nil)
+        /// The most descriptors that go with its calls and its replies.
+        public var descriptors = DescriptorCounts.none
         /// The errors of its own that it answers with, sorted by code.
         public var errors: [Problem] = []
 

@@ -80,6 +80,7 @@ public struct ContractBuilder {
     ) throws(ContractFailure) -> Contract.Action {
         var action = Contract.Action(outline.name)
         action.needsAuthorization = outline.needsAuthorization
+        action.descriptors = outline.descriptors
         action.errors = Self.problems(outline.errors)
         guard let params = outline.params, let result = outline.result else { return action }
         let place = ValuePath.root.member("actions").member(outline.name)

@@ -1,3 +1,4 @@
+public import StrataContracts
 public import StrataCore
 
 /// What a module exports and declares, as far as contracts say it: names and types, of which nothing
@@ -15,6 +16,8 @@ public struct ModuleOutline: Sendable {
         /// The type of its reply, or of an element.
         public var result: Content?
         public var isStream = false
+        /// The most descriptors that go with its calls and its replies.
+        public var descriptors = DescriptorCounts.none
         /// The codes of its own errors, and what each means.
         public var errors: [(code: String, doc: String)] = []
 

@@ -35,12 +35,16 @@ public struct PythonStub {
         for module in ["dataclasses", "datetime", "decimal", "enum", "uuid"] where body.contains("\(module).") {
             source.line("import \(module)")
         }
+        if body.contains("Iterable[") { source.line("from collections.abc import Iterable") }
         let typing = ["Annotated", "Any", "Final", "Literal"].filter { body.contains($0) }
         if !typing.isEmpty { source.line("from typing import \(typing.joined(separator: ", "))") }
         source.line()
         let used = ["Format", "Length", "Pattern", "Range", "WireName"].filter { body.contains("\($0)(") }
         let streams = ["Stream", "TypedStream"].filter { body.contains("-> \($0)") }
-        source.line("from strata_bus import \((["Client"] + used + streams).sorted().joined(separator: ", "))")
+        let descriptors = ["Descriptor": "list[Descriptor]", "DescriptorLike": "Iterable[DescriptorLike]"]
+            .filter { body.contains($0.value) }.keys
+        let imported = ["Client"] + used + streams + descriptors
+        source.line("from strata_bus import \(imported.sorted().joined(separator: ", "))")
         source.line()
         source.list("__all__ = [", (types.exported + [name]).sorted().map(PythonName.literal), "]")
         for line in types.source.lines { source.line(line) }
@@ -110,13 +114,15 @@ public struct PythonStub {
         } else {
             parameters.append("params: Any = None")
         }
-        parameters += ["*", "deadline: float | None = None"]
+        parameters.append("*")
+        var doc = action.doc
         let called = PythonName.literal(action.name)
         let body: [String]
         let header: String
         switch action.result {
         case .elements(let schema):
-            parameters.append("credit: int = 16")
+            doc = action.docWithoutDescriptors
+            parameters += [Self.deadline, "credit: int = 16"]
             let element = schema.flatMap { $0.form == .any ? nil : types.type($0, named: "\(word)Element") }
             header = "def \(name)(\(parameters.joined(separator: ", "))) -> "
             let type = element.map { "TypedStream[\($0.text)]" } ?? "Stream"
@@ -125,10 +131,30 @@ public struct PythonStub {
                 "return self._stream(\(called), \(params)\(element.map { ", \($0.text)" } ?? ""), deadline=deadline, "
                     + "credit=credit)",
             ]
+        case .reply(let schema) where action.descriptors != .none:
+            doc = [
+                doc, "Descriptors: \(action.descriptors). Whoever calls it is made with `descriptors=True`.",
+            ].compactMap { $0 }.joined(separator: "\n\n")
+            let sent = action.descriptors.params > 0
+            parameters += (sent ? ["descriptors: Iterable[DescriptorLike] = ()"] : []) + [Self.deadline]
+            header = "async def \(name)(\(parameters.joined(separator: ", "))) -> "
+            let isEmpty = schema?.hasNoMembers == true
+            let reply = isEmpty ? "None" : schema.map { types.type($0, named: "\(word)Reply").text } ?? "Any"
+            let call =
+                "await self._call_with_descriptors(\(called), \(params), \(reply == "Any" ? "None" : reply), "
+                + "\(sent ? "descriptors=descriptors, " : "")deadline=deadline)"
+            switch (action.descriptors.reply > 0, isEmpty) {
+            case (true, true): body = ["list[Descriptor]:", "return (\(call)).descriptors"]
+            case (true, false): body = ["tuple[\(reply), list[Descriptor]]:", "return \(call)"]
+            case (false, true): body = ["None:", call]
+            case (false, false): body = ["\(reply):", "reply: \(reply) = (\(call)).value", "return reply"]
+            }
         case .reply(let schema) where schema?.hasNoMembers == true:
+            parameters.append(Self.deadline)
             header = "async def \(name)(\(parameters.joined(separator: ", "))) -> "
             body = ["None:", "await self._call(\(called), \(params), deadline=deadline)"]
         case .reply(let schema):
+            parameters.append(Self.deadline)
             let reply = schema.map { types.type($0, named: "\(word)Reply").text } ?? "Any"
             header = "async def \(name)(\(parameters.joined(separator: ", "))) -> "
             body = [
@@ -139,10 +165,12 @@ public struct PythonStub {
         }
         source.line(header + body[0])
         source.nested { source in
-            source.docstring(Self.notes(action.doc, action.isDeprecated, action.errors))
+            source.docstring(Self.notes(doc, action.isDeprecated, action.errors))
             for line in body.dropFirst() { source.line(line) }
         }
     }
+
+    private static let deadline = "deadline: float | None = None"
 
     private static func notes(_ doc: String?, _ isDeprecated: Bool, _ errors: [Contract.Problem]) -> String? {
         let notes = [

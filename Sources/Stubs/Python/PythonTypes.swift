@@ -22,8 +22,8 @@ struct PythonTypes {
     private let contract: Contract
     private var names: [String: String] = [:]
     private var taken: Set<String> = [
-        "Annotated", "Any", "Client", "Final", "Format", "Length", "Literal", "Pattern", "Range", "Stream",
-        "TypedStream", "WireName", "None", "True", "False",
+        "Annotated", "Any", "Client", "Descriptor", "DescriptorLike", "Final", "Format", "Iterable", "Length",
+        "Literal", "Pattern", "Range", "Stream", "TypedStream", "WireName", "None", "True", "False",
     ]
     private var begun: Set<String> = []
     private var done: Set<String> = []

@@ -19,7 +19,7 @@ public struct SwiftSource {
     /// - Parameter contract: The contract of an interface.
     public init(_ contract: Contract) {
         self.contract = contract
-        var taken: Set<String> = ["JSON", Identifier.capitalized(contract.subject.name)]
+        var taken: Set<String> = ["DescriptorCounts", "JSON", Identifier.capitalized(contract.subject.name)]
         actionTypes = contract.actions.map { Identifier.unique(Identifier.capitalized($0.name), in: &taken) }
         propertyTypes = contract.properties.map { Identifier.unique(Identifier.capitalized($0.name), in: &taken) }
         valueDefinitions = Set(contract.names(usedBy: contract.properties.compactMap(\.value)))
@@ -86,6 +86,7 @@ public struct SwiftSource {
         var first = SourceText()
         first.line("public static let name = action(\(Self.literal(action.name)))")
         let kind: String
+        var doc = action.doc
         switch action.result {
         case .reply(let schema):
             kind = "Action"
@@ -95,14 +96,19 @@ public struct SwiftSource {
             } else {
                 first.line("public typealias Reply = JSON")
             }
+            if action.descriptors != .none {
+                let (params, reply) = (action.descriptors.params, action.descriptors.reply)
+                first.line("public static let descriptors = DescriptorCounts(params: \(params), reply: \(reply))")
+            }
         case .elements(let schema):
             kind = "StreamingAction"
+            doc = action.docWithoutDescriptors
             let element = schema.map { self.type($0, named: "Part", &inline) } ?? "JSON"
             first.line("public typealias Element = \(element)")
         }
         Self.write(action.errors, to: &first)
         write(
-            action.params, type, kind, doc: action.doc, isDeprecated: action.isDeprecated, first: first.lines,
+            action.params, type, kind, doc: doc, isDeprecated: action.isDeprecated, first: first.lines,
             inline: inline,
             to: &source)
     }

@@ -70,6 +70,7 @@ public struct ContractText {
     private func lines(of action: Contract.Action) -> [String] {
         var lines = [signature(of: action)] + indented(action.doc)
         if let params = action.params?.members(in: contract) { lines += details(of: params, onlyOfInterest: true) }
+        if action.descriptors != .none { lines.append("    descriptors: \(action.descriptors)") }
         lines += action.errors.map { "    error \($0.code)" + said($0.doc) }
         if action.needsAuthorization == true { lines.append("    asks the app's authorizer") }
         if action.isDeprecated { lines.append("    deprecated") }

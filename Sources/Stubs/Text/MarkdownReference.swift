@@ -37,6 +37,7 @@ public struct MarkdownReference {
         lines += paragraph(action.doc)
         if action.isDeprecated { lines += paragraph("Deprecated.") }
         if action.needsAuthorization == true { lines += paragraph("Asks the app's authorizer.") }
+        if action.descriptors != .none { lines += paragraph("Descriptors: \(action.descriptors).") }
         if let params = action.params?.members(in: contract) { lines += table(params, "param") }
         return lines + table(action.errors)
     }

@@ -129,7 +129,7 @@ public struct TypeScriptStub {
             result = "Promise<\(reply)>"
             call = "this.callAction<\(reply)>(\(called), \(params), options)"
         }
-        source.docComment(Self.notes(action.doc, action.errors), isDeprecated: action.isDeprecated)
+        source.docComment(Self.notes(action.docWithoutDescriptors, action.errors), isDeprecated: action.isDeprecated)
         source.line("\(name)(\(parameters.joined(separator: ", "))): \(result) {")
         source.nested { $0.line("return \(call);") }
         source.line("}")

@@ -59,6 +59,19 @@ struct ContractReviewTests {
         #expect(found.count == 1 && found[0].contains("$.actions.save: expected an action, found absent"), "\(found)")
     }
 
+    @Test func descriptorsThatACallerDoesNotExpectAreAnError() throws {
+        func contract(_ descriptors: String) -> String {
+            #"{"contract":1,"interface":"Storage","actions":{"load":{"descriptors":\#(descriptors)}}}"#
+        }
+        let provided = hello("Storage", provides: contract(#"{"params":2,"reply":1}"#))
+        let same = hello("Notes", requires: contract(#"{"params":1,"reply":1}"#))
+        #expect(try ReviewedApp(rows, hellos: ["Storage": provided, "Notes": same]).findings == [])
+        let other = hello("Notes", requires: contract("{}"))
+        let found = try ReviewedApp(rows, hellos: ["Storage": provided, "Notes": other]).findings
+        #expect(found.count == 1, "\(found)")
+        #expect(found[0].contains("$.actions.load.descriptors.reply: expected 0, found 1"), "\(found)")
+    }
+
     @Test func membersThatAnAdapterRenamesAreCompared() throws {
         let rows = """
             modules:

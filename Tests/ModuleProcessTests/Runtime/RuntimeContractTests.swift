@@ -1,5 +1,6 @@
 import StrataContracts
 import StrataCore
+import StrataDeriving
 import Testing
 
 @testable import Strata
@@ -61,6 +62,57 @@ struct RuntimeContractTests {
         }
     }
 
+    /// An interface whose type says nothing of descriptors, and whose members aren't listed.
+    enum Files: Interface {
+        static let name = "Files"
+        struct Open: Action { static let name = action("open") }
+    }
+
+    /// An interface that says them.
+    enum Pipes: Interface {
+        static let name = "Pipes"
+        static let members: [any InterfaceMember.Type] = [Open.self]
+        struct Open: Action {
+            static let name = action("open")
+            static let descriptors = DescriptorCounts(reply: 2)
+        }
+    }
+
+    final class FilesModule: Module {
+        static let name = "Files"
+        init(bus: Bus) throws {}
+        func register(_ exports: inout Exports) throws {
+            exports.action(Files.Open.self, descriptors: .init(params: 1)) { _, _ in WithDescriptors(Nothing()) }
+            exports.action("Files/close", descriptors: .init(params: 16)) { _ in WithDescriptors([:]) }
+            exports.action(Pipes.Open.self, descriptors: Pipes.Open.descriptors) { _, _ in WithDescriptors(Nothing()) }
+        }
+    }
+
+    final class CarrierModule: Module {
+        static let name = "Carrier"
+        init(bus: Bus) throws {}
+        func register(_ exports: inout Exports) throws { exports.requires(Pipes.self) }
+    }
+
+    /// Exports without descriptors what its type says has some.
+    final class DryModule: Module {
+        static let name = "Dry"
+        init(bus: Bus) throws {}
+        func register(_ exports: inout Exports) throws {
+            exports.action(Pipes.Open.self) { (_: Pipes.Open) -> Void in }
+        }
+    }
+
+    /// Exports with descriptors what its interface lists without any.
+    final class WetModule: Module {
+        static let name = "Wet"
+        init(bus: Bus) throws {}
+        func register(_ exports: inout Exports) throws {
+            exports.action(Store.Put.self, descriptors: .init(params: 1)) { _, _ in WithDescriptors(Nothing()) }
+            exports.stream(Store.Watch.self) { _ in AsyncStream<Store.Item> { $0.finish() } }
+        }
+    }
+
     private func described<M: Module>(_ type: M.Type) async throws -> JSON {
         TestLoop.start
         return try JSON(parsing: try await Task { @ModuleActor in try ModuleRuntime.describe(type) }.value)
@@ -91,6 +143,39 @@ struct RuntimeContractTests {
         #expect(contracts.requires.first?.actions.map(\.name) == ["put", "watch"])
         #expect(contracts.requires.first?.action("put")?.needsAuthorization == nil)
         #expect(contracts.module.observes.map(\.name) == ["store.full"])
+    }
+
+    @Test func descriptorsAreInTheContractAsInHello() async throws {
+        let described = try await described(FilesModule.self)
+        let contracts = try ModuleContracts(json: try #require(described["contracts"])).provides
+        for (name, action, counts) in [
+            ("Files", "open", DescriptorCounts(params: 1)), ("Files", "close", .init(params: 16)),
+            ("Pipes", "open", .init(reply: 2)),
+        ] {
+            let contract = contracts.first { $0.subject.name == name }
+            #expect(contract?.action(action)?.descriptors == counts)
+            #expect(described["interfaces"]?[name]?["actions"]?[action]?["descriptors"] == counts.json)
+        }
+        let required = try await self.contracts(CarrierModule.self).requires
+        #expect(required.first?.action("open")?.descriptors == DescriptorCounts(reply: 2))
+    }
+
+    @Test func exportThatContradictsTheDescriptorsOfItsTypeIsNotDescribed() async throws {
+        for (work, message) in [
+            (
+                { try await self.described(DryModule.self) },
+                "Pipes/open is exported with other descriptors (none) than its type says (at most 2 with the reply): say "
+                    + "the same in both"
+            ),
+            (
+                { try await self.described(WetModule.self) },
+                "Store/put is exported with other descriptors (at most 1 with a call) than its type says (none): say the "
+                    + "same in both"
+            ),
+        ] as [(() async throws -> JSON, String)] {
+            let failure = await #expect(throws: ContractFailure.self) { _ = try await work() }
+            #expect(failure?.description == message)
+        }
     }
 
     @Test func typesAreFoundByTheirPlaces() async throws {

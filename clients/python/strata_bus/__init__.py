@@ -20,7 +20,7 @@ from .annotations import Format, Length, Pattern, Range, WireName
 from .background import Retry
 from .client import Client
 from .codec import FrameDecoder, encode_frame
-from .descriptors import Answer, Descriptor, Descriptors, WithDescriptors
+from .descriptors import Answer, Descriptor, DescriptorLike, Descriptors, WithDescriptors
 from .errors import BusError, Root
 from .following import Follow, Gap
 from .handlers import Call, Context, Last, Notice
@@ -40,9 +40,9 @@ from .streams import Stream, TypedStream
 from .topics import Topic
 
 __all__ = [
-    "Answer", "BusError", "Call", "Client", "Context", "Counter", "Descriptor", "Descriptors", "Follow", "Format",
-    "FrameDecoder", "Gap", "Gauge", "Instance", "Instances", "Last", "Length", "LogHandler", "Metrics", "Module",
-    "NewInstance", "Notice", "Observation", "Offer", "Operator", "Pattern", "PropertyValue", "Range", "Registration",
+    "Answer", "BusError", "Call", "Client", "Context", "Counter", "Descriptor", "DescriptorLike", "Descriptors",
+    "Follow", "Format", "FrameDecoder", "Gap", "Gauge", "Instance", "Instances", "Last", "Length", "LogHandler",
+    "Metrics", "Module", "NewInstance", "Notice", "Observation", "Offer", "Operator", "Pattern", "PropertyValue", "Range", "Registration",
     "Retry", "Root", "Secret", "Setting", "Settings", "Stream", "Timer", "Topic", "TypedStream", "WireName",
     "WithDescriptors", "encode_frame",
 ]  # fmt: skip

@@ -1,8 +1,10 @@
 """`Client`: the base of classes that call one interface with its types."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar, TypeVar, overload
 
 from .bus import Bus
+from .descriptors import Answer, DescriptorLike
 from .errors import BusError
 from .instances import Instance
 from .limits import CREDIT
@@ -48,6 +50,24 @@ class Client:
             reply: the reply's type; None returns the JSON's value.
         """
         return await self._through.call(self._to(action), params, reply=reply, deadline=deadline)
+
+    async def _call_with_descriptors(
+        self,
+        action: str,
+        params: Any,
+        reply: Any = None,
+        *,
+        descriptors: Iterable[DescriptorLike] = (),
+        deadline: float | None = None,
+    ) -> Answer:
+        """Calls an action that takes or gives descriptors.
+
+        Args:
+            reply: the reply's type; None returns the JSON's value.
+        """
+        return await self._through.call_with_descriptors(
+            self._to(action), params, reply=reply, deadline=deadline, descriptors=descriptors
+        )
 
     async def _set(self, action: str, value: Any, type: Any, *, deadline: float | None = None) -> None:
         """Sets a property by the action that does it. The value is of the type."""

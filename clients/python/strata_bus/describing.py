@@ -113,6 +113,7 @@ def _action_contract(action: DeclaredAction, definitions: Definitions) -> Contra
         documentation(action.function), action.deprecated, action.auth, errors={**action.errors}
     )
     contract.is_stream = action.is_stream
+    contract.descriptors = action.descriptors
     if action.typed is not None:
         contract.params = definitions.inline(action.typed.params)
         if action.typed.reply is not None:

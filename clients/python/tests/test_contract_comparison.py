@@ -116,6 +116,12 @@ class ComparisonTests(unittest.TestCase):
             (document({"errors": {"A.x": {}}}), document({"errors": {"A.y": {}}}), "compatible",
              ['compatible: $.actions.a.errors["A.x"]: an error → absent',
               'compatible: $.actions.a.errors["A.y"]: absent → an error']),
+            *((document({"descriptors": {way: old}}), document({"descriptors": {way: new}}), result,
+               [f"{result}: $.actions.a.descriptors.{way}: {old} → {new}"]) for way, old, new, result in (
+                ("params", 0, 1, "compatible"), ("params", 2, 1, "breaking"), ("params", 1, 0, "breaking"),
+                ("reply", 0, 1, "breaking"), ("reply", 1, 2, "breaking"), ("reply", 2, 0, "compatible"),
+            )),
+            (document({"descriptors": {"params": 0}}), document({}), "same", []),
             (document({}), document({"deprecated": True, "description": "Old."}), "compatible",
              ["compatible: $.actions.a: not deprecated → deprecated"]),
             (document(broadcasts={"b": content}), document(broadcasts={"b": less}), "compatible",

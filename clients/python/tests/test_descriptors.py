@@ -96,7 +96,9 @@ class DescriptorTests(BusCase):
                 self.high.call_with_descriptors("Low/sum", [1, 2], reply=int, descriptors=[file])
             )
         self.assertEqual((answer.value, content(answer.descriptors[0])), (3, "typed"))
-        self.assertEqual(self.low.contracts()["provides"][0]["actions"]["sum"]["reply"], {"type": "integer"})
+        described = self.low.contracts()["provides"][0]["actions"]["sum"]
+        self.assertEqual(described["reply"], {"type": "integer"})
+        self.assertEqual(described["descriptors"], {"params": 1, "reply": 1})
         del answer
         await self.assertAllClosed()
 

@@ -2,6 +2,7 @@
 
 import decimal
 import importlib.util
+import os
 import pathlib
 import sys
 import unittest
@@ -11,19 +12,20 @@ from typing import Annotated, Any
 from support import BusCase, Seen, strata_bus, within
 from strata_bus.contracts import compare, contract_json, read_contract
 
-GENERATED = pathlib.Path(__file__).resolve().parents[3] / "Tests" / "StubTests" / "Generated" / "library.py"
+GENERATED = pathlib.Path(__file__).resolve().parents[3] / "Tests" / "StubTests" / "Generated"
 
 
-def load() -> Any:
-    spec = importlib.util.spec_from_file_location("library", GENERATED)
+def load(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(name, GENERATED / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["library"] = module  # where the types' forward references are looked up
+    sys.modules[name] = module  # where the types' forward references are looked up
     spec.loader.exec_module(module)
     return module
 
 
-library = load()
+library = load("library")
+archive = load("archive")
 Library, Book, Chapter = library.Library, library.Book, library.Chapter
 
 
@@ -90,6 +92,52 @@ class GeneratedStubTests(BusCase):
         await within(client.set_most_loans(4))
         self.assertEqual((await within(client.most_loans()), seen.rest()), (4, [4]))
         await self.assertRefused(client.set_most_loans(300), "bad-params", "no")
+
+    async def test_descriptors_go_with_its_calls_and_replies(self) -> None:
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High", descriptors=True)
+        high.requires(archive.Archive)
+        low.interface("Archive", version="1.0")
+        counts = strata_bus.Descriptors
+
+        async def append(params: Any, call: strata_bus.Call) -> int:
+            return os.write(call.descriptors[0].fileno(), params.text.encode())
+
+        async def swap(params: None, call: strata_bus.Call) -> Any:
+            sizes = [archive.Descriptor2(size=os.fstat(one.fileno()).st_size) for one in call.descriptors]
+            return strata_bus.WithDescriptors(sizes, reversed(call.descriptors))
+
+        append.__annotations__["params"] = archive.Append
+        size: Any = archive.Descriptor2
+        swap.__annotations__["return"] = strata_bus.WithDescriptors[list[size]]
+        low.action("Archive/append", descriptors=counts(params=1))(append)
+        low.action("Archive/swap", descriptors=counts(params=2, reply=2))(swap)
+
+        @low.action("Archive/open", errors={"Archive.none": ""}, descriptors=counts(reply=1))
+        async def opened(params: str, call: strata_bus.Call) -> strata_bus.WithDescriptors[None]:
+            with open(params) as file:
+                return strata_bus.WithDescriptors(None, [file])
+
+        @low.action("Archive/close", descriptors=counts(params=16))
+        async def close(params: None, call: strata_bus.Call) -> None:
+            self.assertEqual(len(call.descriptors), 16)
+
+        original = read_contract(archive.Archive.contract)
+        derived = read_contract(low.contracts()["provides"][0])
+        self.assertEqual(*[{name: it.descriptors for name, it in one.actions.items()} for one in (derived, original)])
+        self.assertEqual(contract_json(original), high.contracts()["requires"][0])
+        await self.start(low)
+        await self.start(high)
+        client = archive.Archive(high)
+        with open(os.memfd_create("test"), "rb") as file, open(os.devnull) as empty:
+            self.assertEqual(await within(client.append(archive.Append(text="one"), descriptors=[file])), 3)
+            [one] = await within(client.open(f"/proc/{os.getpid()}/fd/{file.fileno()}"))
+            self.assertEqual(os.pread(one.fileno(), 9, 0), b"one")
+            sizes, [null, same] = await within(client.swap(descriptors=[file, empty]))
+            self.assertEqual([it.size for it in sizes], [3, 0])
+            self.assertEqual((os.pread(same.fileno(), 9, 0), os.fstat(null.fileno()).st_size), (b"one", 0))
+            self.assertIsNone(await within(client.close(descriptors=[file] * 16)))
+        for descriptor in (one, null, same):
+            descriptor.close()
 
 
 if __name__ == "__main__":

@@ -101,7 +101,8 @@ struct ContractReader {
     ) throws(ContractError) -> Contract.Action {
         let members = try ReadMembers(json, path, "an action")
         try members.refuse(
-            except: ["description", "deprecated", "auth", "params", "reply", "element", "errors"], of: "an action")
+            except: ["description", "deprecated", "auth", "params", "reply", "element", "descriptors", "errors"],
+            of: "an action")
         var action = Contract.Action(name)
         action.doc = try members.string("description")
         action.isDeprecated = try members.bool("deprecated") ?? false
@@ -116,8 +117,23 @@ struct ContractReader {
         } else {
             action.result = .reply(reply)
         }
+        action.descriptors = try descriptors(of: members)
         action.errors = try errors(of: members)
         return action
+    }
+
+    private func descriptors(of members: ReadMembers) throws(ContractError) -> DescriptorCounts {
+        guard let value = members["descriptors"] else { return .none }
+        let counts = try ReadMembers(value, members.path.member("descriptors"), "descriptors")
+        try counts.refuse(except: ["params", "reply"], of: "descriptors")
+        func most(_ name: String) throws(ContractError) -> Int {
+            guard let value = try counts.integer(name) else { return 0 }
+            guard (0...Int64(DescriptorCounts.most)).contains(value) else {
+                throw counts.wrong(name, "0 to \(DescriptorCounts.most)", .integer(value))
+            }
+            return Int(value)
+        }
+        return DescriptorCounts(params: try most("params"), reply: try most("reply"))
     }
 
     private func errors(of members: ReadMembers) throws(ContractError) -> [Contract.Problem] {

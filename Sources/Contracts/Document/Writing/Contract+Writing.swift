@@ -44,6 +44,7 @@ extension Contract.Action {
         case .reply(let schema?): members.append("reply", schema.json())
         case .elements(let schema): members.append("element", schema?.json() ?? [:])
         }
+        if let descriptors = descriptors.json { members.append("descriptors", descriptors) }
         members.append("errors", unlessEmpty: errors.sorted(by: \.code).map { JSON.Member($0.code, $0.json()) })
         return .object(members)
     }

@@ -13,10 +13,15 @@ public protocol Action: InterfaceMember {
     /// The errors of its own that the action answers with, and what each means: `["Player.no-such-track":
     /// "The library has no track of that name."]`. None by default.
     static var errors: KeyValuePairs<String, String> { get }
+    /// The most descriptors that go with a call and with its reply, which the contract says to callers:
+    /// `static let descriptors = DescriptorCounts(params: 1)`. A provider exports it with as many. None by
+    /// default.
+    static var descriptors: DescriptorCounts { get }
 }
 
 extension Action {
     public static var errors: KeyValuePairs<String, String> { [:] }
+    public static var descriptors: DescriptorCounts { .none }
 }
 
 /// An action that replies in parts. Each element is a partial reply, sent no faster than the caller

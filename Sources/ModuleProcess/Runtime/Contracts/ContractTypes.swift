@@ -1,3 +1,4 @@
+public import StrataContracts
 public import StrataCore
 public import StrataDeriving
 
@@ -6,6 +7,9 @@ public import StrataDeriving
 /// The version of an interface's contract, written as a string literal: `"2.1"`. A new major version
 /// breaks callers of the earlier one; a new minor version only adds.
 public typealias ContractVersion = StrataCore.ContractVersion
+
+/// The most descriptors that an action takes with a call, and gives with its reply: 0 to 16 each.
+public typealias DescriptorCounts = StrataContracts.DescriptorCounts
 
 /// A type that says its own JSON Schema, because none can be derived from its `init(from:)`.
 ///

@@ -36,11 +36,22 @@ extension Exports {
         let properties = properties.filter { $0.name.interface == interface.name }
         outline.properties = properties.map(\.outline)
         let own = Set(properties.flatMap(\.actions))
-        outline.actions = interface.actions.filter { !own.contains($0.name) }.map { action in
+        outline.actions = []
+        for action in interface.actions where !own.contains(action.name) {
             let member = actions["\(interface.name)\(mark)/\(action.name)"]?.member
-            var outline = member.flatMap { ModuleOutline.Action(member: $0) } ?? ModuleOutline.Action(action.name)
-            outline.needsAuthorization = action.auth
-            return outline
+            var described = member.flatMap { ModuleOutline.Action(member: $0) } ?? ModuleOutline.Action(action.name)
+            described.needsAuthorization = action.auth
+            let exported = action.descriptors ?? .none
+            // The list of members is what callers know, so its types can't leave out what is exported.
+            let mayBeSilent = interface.type?.members.isEmpty ?? true
+            guard member == nil || described.descriptors == exported || described.descriptors == .none && mayBeSilent
+            else {
+                throw ContractFailure(
+                    "\(interface.name)/\(action.name) is exported with other descriptors (\(exported)) than its type "
+                        + "says (\(described.descriptors)): say the same in both")
+            }
+            described.descriptors = exported
+            outline.actions.append(described)
         }
         return outline
     }
@@ -119,6 +130,7 @@ extension ModuleOutline.Action {
     private init<Type: Action>(action type: Type.Type) {
         self.init(type.name.action)
         (params, result, errors) = (type, Type.Reply.self, type.errors.map { ($0.key, $0.value) })
+        descriptors = type.descriptors
     }
 
     private init<Type: StreamingAction>(stream type: Type.Type) {

@@ -23,22 +23,6 @@ public final class Descriptor: Sendable {
     public func take() -> Int32 { own.exchange(-1, ordering: .relaxed) }
 }
 
-/// The most descriptors that an action takes with a call, and gives with its reply: 0 to 16 each.
-public struct DescriptorCounts: Sendable, Equatable {
-    public let params: Int
-    public let reply: Int
-
-    public init(params: Int = 0, reply: Int = 0) {
-        precondition(
-            (0...FrameDescriptors.most).contains(params) && (0...FrameDescriptors.most).contains(reply),
-            "an action has \(params) and \(reply) descriptors: 0 to \(FrameDescriptors.most) each")
-        self.params = params
-        self.reply = reply
-    }
-
-    var json: JSON { ["params": .integer(Int64(params)), "reply": .integer(Int64(reply))] }
-}
-
 /// A reply, and the descriptors that go with it.
 public struct WithDescriptors<Value: Sendable>: Sendable {
     public let value: Value

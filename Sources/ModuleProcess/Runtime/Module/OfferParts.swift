@@ -183,7 +183,7 @@ extension Exports.InterfaceExport {
         if !actions.isEmpty {
             let actions = actions.map { action in
                 let facts = [("auth", action.auth), ("stream", action.isStream)].filter(\.1)
-                let descriptors = action.descriptors.map { [JSON.Member("descriptors", $0.json)] } ?? []
+                let descriptors = action.descriptors?.json.map { [JSON.Member("descriptors", $0)] } ?? []
                 return JSON.Member(action.name, .object(facts.map { JSON.Member($0.0, true) } + descriptors))
             }
             members.append(JSON.Member("actions", .object(actions)))

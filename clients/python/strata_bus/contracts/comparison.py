@@ -1,5 +1,6 @@
 """`compare`: how a contract differs from an older one, and whether that breaks who knows the old one."""
 
+from ..descriptors import Descriptors
 from ..versions import version_numbers
 from .contract import Contract, ContractAction, ContractNotice, ContractProperty
 from .differences import Change, Changes, SchemaDifference, is_it, step
@@ -108,7 +109,15 @@ class ContractDifference:
         else:
             kinds = ["a stream" if action.is_stream else "one reply" for action in (old, new)]
             self.changes.add(True, path, *kinds)
+        self._compare_descriptors(old.descriptors, new.descriptors, path + ".descriptors")
         self._compare_errors(old.errors, new.errors, path)
+
+    def _compare_descriptors(self, old: Descriptors, new: Descriptors, path: str) -> None:
+        """Compares what callers send, as many as the old contract takes, and what they take from it."""
+        if old.params != new.params:
+            self.changes.add(new.params < old.params, path + ".params", str(old.params), str(new.params))
+        if old.reply != new.reply:
+            self.changes.add(new.reply > old.reply, path + ".reply", str(old.reply), str(new.reply))
 
     def _compare_auth(self, old: bool | None, new: bool | None, path: str) -> None:
         if old is not new:

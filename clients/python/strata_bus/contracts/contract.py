@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from ..descriptors import Descriptors
 from ..property_names import VALUE, broadcast_name, setter
 from .schema import AnyForm, ObjectForm, Property, Schema
 
@@ -20,6 +21,8 @@ class ContractAction:
     is_stream: bool = False
     errors: dict[str, str | None] = field(default_factory=dict)
     """The docs of its own errors by their codes."""
+    descriptors: Descriptors = Descriptors()
+    """How many descriptors go with its calls and its replies at most."""
 
 
 @dataclass

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from ..descriptors import Descriptors
+from ..limits import MOST_DESCRIPTORS
 from ..parsing import decode
 from ..property_names import broadcast_name, is_property_name, setter
 from ..versions import version_numbers
@@ -29,6 +31,7 @@ _MOST_NAME = 256
 _MOST_CODE = 128
 _RESERVED = ("bus", "module", "launcher", "operator")
 _DEFINITION = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,127}")
+_ACTION_MEMBERS = ("description", "deprecated", "auth", "params", "reply", "element", "descriptors", "errors")
 _MEMBERS = (
     "contract", "interface", "module", "version", "description", "instances", "actions", "properties", "broadcasts",
     "reports", "$defs", "observes", "settings",
@@ -169,7 +172,7 @@ def _read_subject(place: Place, contract: Contract) -> None:
 
 
 def _read_action(place: Place, schemas: SchemaReader) -> ContractAction:
-    place.only(("description", "deprecated", "auth", "params", "reply", "element", "errors"), "an action")
+    place.only(_ACTION_MEMBERS, "an action")
     action = ContractAction()
     if doc := place.member("description"):
         action.doc = doc.text()
@@ -189,8 +192,20 @@ def _read_action(place: Place, schemas: SchemaReader) -> ContractAction:
         action.reply = schemas.read(element)
         if action.reply == Schema(AnyForm()):
             action.reply = None
+    if descriptors := place.member("descriptors"):
+        action.descriptors = _read_descriptors(descriptors)
     action.errors = _read_errors(place)
     return action
+
+
+def _read_descriptors(place: Place) -> Descriptors:
+    place.only(("params", "reply"), "descriptors")
+    counts = {}
+    for name, most in place.members():
+        counts[name] = most.integer()
+        if not 0 <= counts[name] <= MOST_DESCRIPTORS:
+            most.refuse(f"expected 0 to {MOST_DESCRIPTORS}, found {shown(most.value)}")
+    return Descriptors(**counts)
 
 
 def _read_errors(place: Place) -> dict[str, str | None]:

@@ -70,6 +70,7 @@ def _action_json(action: ContractAction) -> dict[str, Any]:
             "auth": action.auth,
             "params": None if action.params is None else schema_json(action.params),
             "element" if action.is_stream else "reply": _result_json(action),
+            "descriptors": action.descriptors.described() or None,
             "errors": _errors_json(action.errors),
         }
     )
