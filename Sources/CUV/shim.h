@@ -274,8 +274,8 @@ static inline int strata_seal_size(int fd) { return strata_add_seals(fd, 0x1 | 0
 /// Returns the seals of a file; -1 and errno on failure.
 static inline int strata_seals(int fd) { return fcntl(fd, 1034 /* F_GET_SEALS */); }
 
-/// Returns the size of a file in memory that nobody can change any more; -1 for any other file. One of
-/// huge pages is another one, because there may be none left when it is read.
+/// Returns the size of a file in memory that nobody can change any more, and that has all its pages; -1
+/// for any other file. Huge pages and holes aren't there yet, and there may be none left when they are read.
 static inline long strata_sealed_size(int fd) {
     const int seals = 0x2 | 0x4 | 0x8 /* shrink, grow, write */;
     struct statfs system;
@@ -283,7 +283,8 @@ static inline long strata_sealed_size(int fd) {
     int found = strata_seals(fd);
     if (found < 0 || (found & seals) != seals) return -1;
     if (fstatfs(fd, &system) != 0 || system.f_type != 0x01021994 /* TMPFS_MAGIC */) return -1;
-    return fstat(fd, &file) == 0 ? (long)file.st_size : -1;
+    if (fstat(fd, &file) != 0 || file.st_blocks * 512 < file.st_size) return -1;
+    return (long)file.st_size;
 }
 
 /// Sets both limits on the open files of another process. Returns 0, or an errno.

@@ -23,6 +23,7 @@ enum Bench {
             try OverloadReport(isQuick: isQuick, only: only, options.folder, places).run(json: options.file)
         case .instructions(let use): try InstructionReport(options.folder, places).run(use, json: options.file)
         case .monitor(let isQuick): try MonitorReport(isQuick: isQuick, places).run()
+        case .files: try FilesReport(places).run()
         case .nodes(let isQuick): try NodesReport(isQuick: isQuick, places).run()
         case .profile(let name): try InstructionReport(options.folder, places).profile(name)
         }

@@ -8,6 +8,8 @@ struct Options {
         case profile(String?)
         case monitor(isQuick: Bool)
         case nodes(isQuick: Bool)
+        /// Bodies in memory files.
+        case files
     }
 
     private(set) var mode = Mode.speed(isQuick: false)
@@ -23,6 +25,7 @@ struct Options {
         var isOverload = false
         var isMonitor = false
         var isNodes = false
+        var isFiles = false
         var isQuick = false
         var only: String?
         while let word = words.popFirst() {
@@ -31,6 +34,7 @@ struct Options {
             case "--overload": isOverload = true
             case "--monitor": isMonitor = true
             case "--nodes": isNodes = true
+            case "--files": isFiles = true
             case "--only": only = words.popFirst()
             case "--instructions": mode = .instructions(.print)
             case "--check": mode = .instructions(.check)
@@ -48,6 +52,7 @@ struct Options {
             mode = .speed(isQuick: true)
         }
         if isNodes { mode = .nodes(isQuick: isQuick) }
+        if isFiles { mode = .files }
         if isMonitor { mode = .monitor(isQuick: isQuick) }
         if isProfile { mode = .profile(file) }
     }

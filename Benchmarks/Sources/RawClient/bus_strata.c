@@ -31,7 +31,7 @@ static void put_broadcast(struct connection *c, const uint8_t *body, size_t coun
     put_frame(c, (uint32_t)size, broadcast_header, size, body, count);
 }
 
-static void join_with(struct connection *c, const char *address, const char *hello, size_t count) {
+void strata_join_with(struct connection *c, const char *address, const char *hello, size_t count) {
     static const char header[] = "{\"kind\":\"call\",\"id\":1,\"to\":\"bus/hello\"}";
     connection_open(c, address);
     put_frame(c, sizeof header - 1, header, sizeof header - 1, (const uint8_t *)hello, count);
@@ -66,7 +66,7 @@ static void join(struct connection *c, const char *address, enum role role, unsi
     if (role == ROLE_SENDER) format = "{\"protocol\":1,\"module\":\"Sender\"}";
     if (role == ROLE_OBSERVER) format = "{\"protocol\":1,\"module\":\"Observer%u\",\"observes\":[\"item.changed\"]}";
     int count = snprintf(hello, sizeof hello, format, index);
-    join_with(c, address, hello, (size_t)count);
+    strata_join_with(c, address, hello, (size_t)count);
 }
 
 // A peer with `each` interfaces, URLs, observations and retained broadcasts that nobody asks for, and perhaps as many
@@ -89,7 +89,7 @@ void strata_join_crowd(struct connection *c, const char *address, unsigned index
     for (unsigned i = 0; patterns && i < each; i++)
         count += (size_t)snprintf(hello + count, room - count, ",{\"pattern\":\"all.%u-%u.*\"}", index, i);
     count += (size_t)snprintf(hello + count, room - count, "]}");
-    join_with(c, address, hello, count);
+    strata_join_with(c, address, hello, count);
     __builtin_free(hello);
     for (unsigned i = 0; i < each; i++) {
         char header[96];

@@ -56,6 +56,7 @@ static const struct {
     {"monitor", run_monitor},
     {"lockstep-calls", run_lockstep_calls},
     {"lockstep-broadcasts", run_lockstep_broadcasts},
+    {"files", run_files},
 };
 
 // Gets the CPU before all who have no such priority, at once when it has something to do.

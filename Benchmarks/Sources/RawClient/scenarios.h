@@ -35,6 +35,8 @@ void run_crowd(const struct bus *, const struct options *);
 // Both ends in one process, batch by batch: each bus reads the same pieces in each run.
 void run_lockstep_calls(const struct bus *, const struct options *);
 void run_lockstep_broadcasts(const struct bus *, const struct options *);
+// Calls of 64 bytes, and calls and replies of `body` bytes in a memory file, by turns; prints the microseconds of each.
+void run_files(const struct bus *, const struct options *);
 
 // A JSON string of this many bytes, the quotes included.
 uint8_t *make_body(size_t count);

@@ -101,7 +101,8 @@ extension BusCore {
         guard header.members.isDisjoint(with: [.descriptors, .memory]) else {
             return failAndCancel(
                 call, .failed,
-                "\(peer.displayName) sent descriptors or a memory file with a partial reply: only the last may have some")
+                "\(peer.displayName) sent descriptors or a memory file with a partial reply: only the last may have some"
+            )
         }
         guard call.pointee.stream.credit > 0 else {
             return failAndCancel(

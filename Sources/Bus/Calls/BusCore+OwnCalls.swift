@@ -22,8 +22,8 @@ extension BusCore {
         }
         let length = frame?.body.count ?? body.count
         let count = length + trace.count + meta.count + HeaderWriter.overhead / 2
-        // A request that waits for the answer already counts its own body.
-        let new = request?.pointee.held == nil ? count : count - length
+        // A request that waits for the answer already counts its own body, unless that is in a file.
+        let new = request?.pointee.held == nil || file != nil ? count : count - length
         let line = peer.line
         if mustFit, peer.isOpen, !fits(count, line, new: new) {
             let full = BusError(
@@ -63,7 +63,9 @@ extension BusCore {
             } else {
                 body.withUnsafeBytes { queue(.call, to: line, room: room, body: $0, isAnswer: false, write) }
             }
-        if monitors.isOn { (shown ?? body).withUnsafeBytes { monitorOwnCall(call, to, name, $0, to: peer) } }
+        guard monitors.isOn else { return }
+        if let file = file?.body { return monitorOwnCall(call, to, name, file.bytes, to: peer) }
+        (shown ?? body).withUnsafeBytes { monitorOwnCall(call, to, name, $0, to: peer) }
     }
 
     func finishOwn(_ call: CallPointer, _ answer: OwnAnswer) {

@@ -21,9 +21,8 @@ extension BusCore {
     func handleDescribed(_ header: borrowing Header, _ frame: Frame, of peer: Peer) {
         guard let body = takeDescriptors(header, frame, of: peer) else { return }
         let frame = Frame(header: frame.header, body: body)
-        if body.count >= Outbox.largeBody { turn.hold(body) }
+        // A body in a file isn't lent to queues, which would outlive the file.
         if monitors.isEmpty { handle(header, frame, of: peer) } else { handleMonitored(header, frame, of: peer) }
-        turn.letGo()
     }
 
     /// Finds the descriptors that came with a frame.
@@ -78,7 +77,7 @@ extension BusCore {
         end(
             peer, .badFrame,
             "descriptors of \(peer.displayName) came without a frame that names them: send them with the first byte "
-                + "of a frame that says \"descriptors\"")
+                + "of a frame that says \"descriptors\" or \"memory\"")
     }
 
     /// Checks that the descriptors of a request can be taken on.
@@ -200,6 +199,10 @@ extension BusCore {
         }
         let size = frame.body.count + room + HeaderWriter.overhead / 4
         guard fits(size, caller) else { return overloadedAnswer(call, size, caller) }
+        // From now on only the caller decides how long they stay here.
+        if let refusal = caller.descriptors?.take(over: descriptors, bytes: table.limits.body) {
+            return failAnswer(call, refusal)
+        }
         if monitors.isOn { monitorReply(call, body, more: false, from: peer, to: caller) }
         queue(.reply, to: caller, room: room, frame, isAnswer: true) { writer in
             writer.integer("id", call.pointee.callerID)

@@ -17,6 +17,8 @@ final class PeerDescriptors {
     private static let most = 64
 
     private let count: DescriptorCount
+    /// Counts those of answers to it.
+    private lazy var answers = DescriptorCount(of: count.sender, in: all)
     private let all: DescriptorCount
     /// Those of each frame, in order, whose frames aren't handled yet.
     private(set) var received: [FrameDescriptors] = []
@@ -50,6 +52,19 @@ final class PeerDescriptors {
 
     /// Takes descriptors over that are in the broker already.
     func take(_ numbers: [Int32]) -> FrameDescriptors { FrameDescriptors(numbers, count) }
+
+    /// Counts the descriptors of an answer for this peer, which gets it, and no longer for the one that
+    /// sent it. So who doesn't read can't use up another peer's share.
+    /// - Parameter bytes: the most bytes of bodies in files.
+    /// - Returns: why this peer can have no more here; nil if it can.
+    func take(over descriptors: FrameDescriptors, bytes: Int) -> BusError? {
+        guard answers.count + descriptors.numbers.count <= Self.most else {
+            return BusError(
+                .overloaded,
+                "\(answers.count) descriptors of answers to this caller are in the broker: read them sooner")
+        }
+        return descriptors.move(to: answers, most: bytes)
+    }
 
     func takeFirst() -> FrameDescriptors? { received.isEmpty ? nil : received.removeFirst() }
 

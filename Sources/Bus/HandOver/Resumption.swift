@@ -129,7 +129,8 @@ struct Resumption {
             let own = PeerDescriptors(terms, of: peer.number, in: bus.descriptors)
             peer.descriptors = own
             for came in state.received {
-                own.add(came.refusal.isEmpty ? own.take(came.numbers) : FrameDescriptors(refused: came.refusal))
+                // A file that was refused is refused again.
+                own.add(came.numbers.isEmpty ? FrameDescriptors(refused: came.refusal) : own.take(came.numbers))
             }
         }
         bus.resumed(peer)

@@ -64,6 +64,8 @@ public final class BusClient {
 
     private static let hello = "bus/hello"
     private let hello: [UInt8]
+    /// Whether it sends and takes bodies in memory files: the bus has them for operators.
+    private let takesFiles: Bool
     private var channel: FrameChannel?
     private var pending: [UInt64: Pending] = [:]
     private var lastID: UInt64 = 0
@@ -79,7 +81,8 @@ public final class BusClient {
     public init(_ loop: Loop, path: String, as role: Role = .operator, runtime: String? = nil) {
         (self.loop, self.path) = (loop, path)
         var hello: [JSON.Member] = [.init("protocol", 1), .init("role", .string(role.rawValue))]
-        if role == .operator { hello.append(.init("memory", true)) }
+        takesFiles = role == .operator
+        if takesFiles { hello.append(.init("memory", true)) }
         self.hello = JSON.object(hello + (runtime.map { [.init("runtime", .string($0))] } ?? [])).encoded()
     }
 
@@ -121,7 +124,7 @@ public final class BusClient {
                     }
                     self.welcome = welcome
                     channel.setLimits(welcome.limits)
-                    channel.longestInFile = welcome.longestInFile
+                    if takesFiles { channel.longestInFile = welcome.longestInFile }
                     return .success(welcome)
                 })
         }
@@ -171,14 +174,20 @@ public final class BusClient {
             onAnswer(.failure(BusError(.died, "there is no connection to the bus")))
             return id
         }
+        let file: FrameDescriptors?
+        do throws(SystemError) {
+            file = request.mayHaveFile && node == nil ? try channel.file(of: request.body) : nil
+        } catch {
+            onAnswer(
+                .failure(BusError(.overloaded, "\(request.body.count) bytes can't go in a memory file: \(error)")))
+            return id
+        }
         pending[id] = Pending(
             onPartial: request.onPartial, batch: max(1, (request.credit ?? 16) / 4), onAnswer: onAnswer)
         var request = request
         if let node, request.to != Self.hello, request.kind != .broadcast { request.members.append(("node", node)) }
         let texts = request.members.reduce(request.meta.count) { $0 + $1.1.utf8.count * 6 + 64 }
         request.body.withUnsafeBytes { body in
-            // If there is no memory file, the bus refuses the body for its length.
-            let file = request.mayHaveFile && node == nil ? try? channel.file(of: body) : nil
             channel.send(
                 request.kind, room: request.to.utf8.count * 6 + 64 + texts, body: file == nil ? body : .none,
                 descriptors: file

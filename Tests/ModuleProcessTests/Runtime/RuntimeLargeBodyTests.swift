@@ -18,36 +18,36 @@ struct RuntimeLargeBodyTests {
 
     private static let text = String(repeating: "large ", count: 100_000)
 
-    private func run(_ test: @escaping @ModuleActor (Bus, TextsModule) async throws -> Void) async throws {
-        try await RuntimeApp.run(Self.manifest, [TextsModule.self, AuthorModule.self]) { app in
-            try await test(app.bus(of: AuthorModule.self), app.module(TextsModule.self))
-        }
-    }
-
     @Test(.promise("6.64")) func theyGoWithCallsRepliesAndReports() async throws {
-        try await run { bus, texts in
-            #expect(try await bus.call(Texts.Turn(text: Self.text)) == Self.text)
-            #expect(try await bus.call("Texts/same", .string(Self.text)) == .string(Self.text))
-            #expect(try await bus.report(Texts.Kept(text: Self.text), to: "Texts") == 1)
-            #expect(texts.kept == Self.text)
+        try await RuntimeApp.run(Self.manifest, [TextsModule.self, AuthorModule.self]) { app in
+            let bus = app.bus(of: AuthorModule.self)
+            let text = Self.text
+            let turned = try await bus.call(Texts.Turn(text: text))
+            #expect(turned == text)
+            let same = try await bus.call("Texts/same", .string(text))
+            #expect(same == .string(text))
+            let count = try await bus.report(Texts.Kept(text: text), to: "Texts")
+            #expect(count == 1)
+            #expect(app.module(TextsModule.self).kept == text)
         }
     }
 
     @Test(.promise("6.64", "6.67")) func whatIsTooLargeIsRefused() async throws {
-        try await run { bus, texts in
-            let twice = Self.text + Self.text
+        try await RuntimeApp.run(Self.manifest, [TextsModule.self, AuthorModule.self]) { app in
+            let bus = app.bus(of: AuthorModule.self)
+            let text = Self.text
+            let twice = text + text
             let long = await #expect(throws: BusError.self) { try await bus.call(Texts.Turn(text: twice)) }
             #expect(long?.code == .tooLarge && long?.message.contains("limits.body") == true)
             let reply = await #expect(throws: BusError.self) {
-                try await bus.call("Texts/double", .string(Self.text))
+                try await bus.call("Texts/double", .string(text))
             }
             #expect(reply?.code == .failed && reply?.ran == .yes)
             // A notice of a broadcast comes in the frame.
-            let broadcast = await #expect(throws: BusError.self) {
-                try await bus.broadcast("kept", .string(Self.text))
-            }
+            let broadcast = #expect(throws: BusError.self) { try bus.broadcast("kept", .string(text)) }
             #expect(broadcast?.code == .tooLarge && broadcast?.message.contains("limits.frame") == true)
-            #expect(try await bus.call(Texts.Turn(text: "small")) == "small")
+            let small = try await bus.call(Texts.Turn(text: "small"))
+            #expect(small == "small")
         }
     }
 }

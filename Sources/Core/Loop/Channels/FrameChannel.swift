@@ -131,6 +131,11 @@ public final class FrameChannel {
         return FrameDescriptors(body: try MemoryFile.make("strata-body", holding: body), count: body.count)
     }
 
+    /// Does the same with bytes in an array.
+    public func file(of body: [UInt8]) throws(SystemError) -> FrameDescriptors? {
+        try body.withUnsafeBytes { body in Result { () throws(SystemError) in try file(of: body) } }.get()
+    }
+
     /// Returns the descriptors of the frame that is being delivered, once. If nobody asks, they are
     /// closed.
     public func takeDescriptors() -> FrameDescriptors? {

@@ -17,8 +17,8 @@ public final class FrameDescriptors {
     public private(set) var bodyCount = 0
     /// That file, in the process that received it.
     public private(set) var body: MappedFile?
-    /// What counts them for their sender.
-    public let count: DescriptorCount?
+    /// What counts them for their sender, or for the receiver of an answer.
+    public private(set) var count: DescriptorCount?
     private var isOwner = true
 
     /// Takes descriptors over.
@@ -60,9 +60,33 @@ public final class FrameDescriptors {
         return body?.bytes ?? .none
     }
 
-    deinit {
+    /// Has them counted by another count of the same process.
+    /// - Returns: why it can't have so many bytes; nil if it can.
+    public func move(to other: DescriptorCount, most: Int) -> BusError? {
+        uncount()
+        do throws(BusError) { try other.check(bodyCount, most) } catch {
+            recount(count)
+            return error
+        }
+        recount(other)
+        return nil
+    }
+
+    private func uncount() {
         count?.add(-numbers.count)
         if body != nil { count?.addBytes(-bodyCount) }
+    }
+
+    private func recount(_ count: DescriptorCount?) {
+        self.count = count
+        count?.add(numbers.count)
+        if body != nil { count?.addBytes(bodyCount) }
+    }
+
+    deinit {
+        uncount()
+        // Before its descriptor: whoever lets go of the file last frees it, which may take long.
+        body = nil
         guard isOwner, !numbers.isEmpty else { return }
         if let count { count.close(numbers) } else { DescriptorCount.closeHere(numbers) }
     }

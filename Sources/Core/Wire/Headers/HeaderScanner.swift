@@ -210,7 +210,9 @@ public final class HeaderScanner {
             try once(.memory, &header, key, quoted, cursor)
             try notBoth(.descriptors, .memory, &header, cursor)
             let value = try integer(&cursor, "memory")
-            guard value > 0 else { throw cursor.error("\"memory\" is \(value), and a length of 1 byte or more is allowed") }
+            guard value > 0 else {
+                throw cursor.error("\"memory\" is \(value), and a length of 1 byte or more is allowed")
+            }
             header.memory = value
         default:
             return false

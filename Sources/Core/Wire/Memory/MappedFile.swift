@@ -27,8 +27,8 @@ public final class MappedFile {
 
     /// Maps the whole of a file that somebody else wrote, to read it; the caller keeps the descriptor.
     ///
-    /// Nobody can change its bytes or its size, so reading them never fails (SIGBUS), and they are the
-    /// same each time. A file of huge pages is refused: there may be none left when it is read.
+    /// Nobody can change its bytes or its size, and all its pages are there. So reading them never fails
+    /// (SIGBUS), and they are the same each time.
     /// - Parameter count: the size that its sender said, in bytes.
     /// - Throws: `bad-params` if the file isn't what it should be, `overloaded` if it can't be mapped.
     public init(sealed descriptor: Int32, count: Int) throws(BusError) {
@@ -36,15 +36,17 @@ public final class MappedFile {
         guard size >= 0 else {
             throw BusError(
                 .badParams,
-                "its descriptor is no sealed file in memory: make one with memfd_create, and seal it with "
-                    + "F_SEAL_SHRINK, F_SEAL_GROW and F_SEAL_WRITE")
+                "its descriptor is no sealed file in memory without holes: make one with memfd_create, write it, and "
+                    + "seal it with F_SEAL_SHRINK, F_SEAL_GROW and F_SEAL_WRITE")
         }
         guard size == count else {
             throw BusError(.badParams, "its header says \"memory\": \(count), and the file has \(size) bytes")
         }
         guard let start = mmap(nil, count, PROT_READ, MAP_SHARED, descriptor, 0), start != MAP_FAILED else {
+            let code = errno
             throw BusError(
-                .overloaded, "a file of \(count) bytes can't be mapped: \(String(cString: strerror(errno)))")
+                code == EACCES ? .badParams : .overloaded,
+                "a file of \(count) bytes can't be mapped: \(String(cString: strerror(code)))")
         }
         self.start = start
         bytes = UnsafeRawBufferPointer(start: start, count: count)

@@ -158,18 +158,14 @@ final class Session {
                     + "`bus.background { }`")
         }
         try outgoing.check(trace: outgoing.trace ?? scope?.trace ?? [], limit: limits.header)
-        if outgoing.mayHaveFile, body.count >= FrameChannel.largeBody, channel.longestInFile > 0 {
-            guard body.count > channel.longestInFile else { return }
-            throw BusError(
-                .tooLarge,
-                "the body of \(outgoing.what) has \(body.count) bytes, and the bus takes \(limits.body): send less at "
-                    + "once, or raise limits.body in the manifest")
-        }
+        let longest = outgoing.mayHaveFile ? channel.longestInFile : 0
+        if (FrameChannel.largeBody...).contains(body.count), body.count <= longest { return }
         guard body.count <= Int(limits.frame) - 4 - Int(limits.header) else {
+            let most = longest > 0 ? "the bus takes \(longest)" : "a frame may have \(limits.frame) with its header"
             throw BusError(
                 .tooLarge,
-                "the body of \(outgoing.what) has \(body.count) bytes, and a frame may have \(limits.frame) with its "
-                    + "header: send less at once, or raise limits.frame in the manifest")
+                "the body of \(outgoing.what) has \(body.count) bytes, and \(most): send less at once, or raise "
+                    + "limits.\(longest > 0 ? "body" : "frame") in the manifest")
         }
         guard channel.unsent == 0 || channel.unsent + body.count <= limits.queue else {
             throw BusError(

@@ -12,11 +12,15 @@ final class BodyFile {
     let bytes: [UInt8]
     let descriptor: Int32
 
-    /// - Parameter seals: F_SEAL_… of the file; all that a body needs by default.
-    init(_ bytes: [UInt8], seals: Int32 = BodyFile.sealed) throws {
-        self.bytes = bytes
+    /// - Parameters:
+    ///   - bytes: what is written.
+    ///   - seals: F_SEAL_… of the file; all that a body needs by default.
+    ///   - holes: bytes behind these that aren't written.
+    init(_ bytes: [UInt8], seals: Int32 = BodyFile.sealed, holes: Int = 0) throws {
+        self.bytes = bytes + [UInt8](repeating: 0, count: holes)
         descriptor = try MemoryFile.makeSealable("test")
         try #require(write(descriptor, bytes, bytes.count) == bytes.count)
+        try #require(ftruncate(descriptor, self.bytes.count) == 0)
         if seals != 0 { try #require(strata_add_seals(descriptor, seals) == 0) }
     }
 

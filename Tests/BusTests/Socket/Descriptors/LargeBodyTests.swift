@@ -88,7 +88,43 @@ struct LargeBodyTests {
             // What the bus reads itself.
             let small = try BodyFile(Array(#"{"module": "Ant"}"#.utf8))
             try tool.expectReply(to: try tool.call("bus/modules", in: small))
-            try tool.expectError(to: try tool.call("bus/reload", in: file), "too-large", ran: "no")
+            try tool.expectError(to: try tool.call("bus/monitor", in: file), "too-large", ran: "no")
+        }
+    }
+
+    /// What the broker forwards as bytes outlives the file, which it lets go of behind the frame.
+    @Test(.promise("6.65")) func theLauncherGetsTheBytes() throws {
+        try run { bus, _, _ in
+            let launcher = try bus.launcher()
+            let tool = try bus.takingOperator("memory")
+            let filler = String(repeating: "x", count: 1_000_000)
+            let file = try BodyFile(Array(#"{"module": "Ant", "filler": "\#(filler)"}"#.utf8))
+            for isPaused in [false, true] {
+                launcher.isPaused = isPaused
+                let id = try tool.call("launcher/stop", in: file)
+                try tool.settle()
+                launcher.isPaused = false
+                let call = try launcher.expectCall("launcher/stop")
+                #expect(call.holds(file))
+                try launcher.reply(to: call)
+                try tool.expectReply(to: id)
+            }
+        }
+    }
+
+    @Test(.promise("6.65"), .enabled(if: !TestBus.isHandedOverEachRound, "a replaced broker loses its nodes"))
+    func anotherNodeGetsTheBytes() throws {
+        try TestNodes.run(.twoNodes()) { nodes in
+            let index = try nodes.tokyo.provider("Index", "Index", ["memory": true])
+            let notes = try nodes.berlin.module("Notes", ["memory": true])
+            let file = try file()
+            let id = try notes.call("Index/find", in: file)
+            let call = try index.expectCall("Index/find")
+            #expect(call.holds(file))
+            try index.reply(to: call, in: file)
+            #expect(try notes.expectReply(to: id).holds(file))
+            let long = try self.file(17_000_000)
+            try notes.expectError(to: try notes.call("Index/find", in: long), "too-large", ran: "no")
         }
     }
 
@@ -166,6 +202,9 @@ struct LargeBodyTests {
                 try owner.reply(to: try owner.expectCall("Files/get"), in: file)
                 try caller.expectError(to: asked, "failed", ran: "yes")
             }
+            // A hole, which its reader would have to fill.
+            let hole = try BodyFile([], holes: 300_000)
+            try caller.expectError(to: try caller.call("Files/put", in: hole), "bad-params", ran: "no")
             // Another length, and other descriptors.
             let sealed = try BodyFile(good)
             let token = try Token()
@@ -243,19 +282,42 @@ struct LargeBodyTests {
             #expect(refused.message.contains("limits.body"))
             let first = try caller.call("Late/take", in: half)
             _ = try caller.call("Late/take", in: half)
-            let full = try caller.expectError(to: try caller.call("Late/take", in: try file(1)), "overloaded", ran: "no")
+            let full = try caller.expectError(
+                to: try caller.call("Late/take", in: try BodyFile(Array("1".utf8))), "overloaded", ran: "no")
             #expect(full.message.contains("limits.body"))
             // Of all senders together there may be four times as many.
             let others = try (0..<3).map { _ in try bus.takingOperator("memory") }
             for other in others { _ = try other.call("Late/take", in: whole) }
             try others[2].expectNothing()
             let last = try bus.takingOperator("memory")
-            try last.expectError(to: try last.call("Late/take", in: try file(1)), "overloaded", ran: "no")
+            try last.expectError(
+                to: try last.call("Late/take", in: try BodyFile(Array("1".utf8))), "overloaded", ran: "no")
             // What ends makes room.
             try caller.cancel(first)
             try caller.expectError(to: first, "cancelled", ran: "no")
             _ = try caller.call("Late/take", in: half)
             try caller.expectNothing()
+        }
+    }
+
+    /// Answers count for who doesn't read them, not for their sender.
+    @Test(.promise("6.67", "6.63")) func aCallerThatDoesNotReadUsesUpNobodyElsesShare() throws {
+        try run(.sixModules { $0.limits.body = 1_000_000 }) { bus, owner, caller in
+            let (filler, file) = (JSON.filler(400_000), try file(500_000))
+            caller.isPaused = true
+            // The first fills the socket, so the files wait.
+            let ids = try (0..<5).map { _ in try caller.call("Files/get") }
+            try owner.reply(to: try owner.expectCall("Files/get"), filler)
+            try owner.reply(to: try owner.expectCall("Files/get"), filler)
+            for _ in 2..<5 { try owner.reply(to: try owner.expectCall("Files/get"), in: file) }
+            let other = try bus.takingOperator("memory")
+            let id = try other.call("Files/get")
+            try owner.reply(to: try owner.expectCall("Files/get"), in: file)
+            #expect(try other.expectReply(to: id).isIn(file))
+            caller.isPaused = false
+            for id in ids[..<2] { try caller.expectReply(to: id) }
+            for id in ids[2..<4] { #expect(try caller.expectReply(to: id).isIn(file)) }
+            try caller.expectError(to: ids[4], "overloaded", ran: "yes")
         }
     }
 
