@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// `bench --broker PATH --folder PATH [--quick | --overload | --monitor | --nodes | --instructions | --profile] …`;
+/// `bench --broker PATH --folder PATH [--quick | --overload | --monitor | --nodes | --replicas | --instructions | --profile] …`;
 /// scripts/bench builds everything and starts it.
 @main
 enum Bench {
@@ -25,6 +25,7 @@ enum Bench {
         case .monitor(let isQuick): try MonitorReport(isQuick: isQuick, places).run()
         case .files: try FilesReport(places).run()
         case .nodes(let isQuick): try NodesReport(isQuick: isQuick, places).run()
+        case .replicas(let isQuick): try ReplicaReport(isQuick: isQuick, places).run()
         case .profile(let name): try InstructionReport(options.folder, places).profile(name)
         }
     }

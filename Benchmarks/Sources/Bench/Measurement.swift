@@ -46,14 +46,16 @@ struct Measurement {
 
     /// From lines such as `done 12345 1.003`: how many, and in how many seconds.
     private func figure(_ lines: [String]) throws -> Double {
-        let rates = try lines.map { line in
-            let words = line.split(separator: " ")
-            guard words.count == 3, words[0] == "done", let count = Double(words[1]), let taken = Double(words[2]),
-                count > 0, taken > 0
-            else { throw Failure("a client said: \(line)") }
-            return count / taken
-        }
-        let rate = rates.reduce(0, +)
+        let rate = try lines.map(Self.rate).reduce(0, +)
         return scenario.measure == .roundTrip ? 1_000_000 / rate : rate
+    }
+
+    /// Returns how many calls a second a client's line such as `done 12345 1.003` says.
+    static func rate(_ line: String) throws -> Double {
+        let words = line.split(separator: " ")
+        guard words.count == 3, words[0] == "done", let count = Double(words[1]), let taken = Double(words[2]),
+            count > 0, taken > 0
+        else { throw Failure("a client said: \(line)") }
+        return count / taken
     }
 }

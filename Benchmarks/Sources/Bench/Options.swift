@@ -10,6 +10,7 @@ struct Options {
         case nodes(isQuick: Bool)
         /// Bodies in memory files.
         case files
+        case replicas(isQuick: Bool)
     }
 
     private(set) var mode = Mode.speed(isQuick: false)
@@ -26,6 +27,7 @@ struct Options {
         var isMonitor = false
         var isNodes = false
         var isFiles = false
+        var isReplicas = false
         var isQuick = false
         var only: String?
         while let word = words.popFirst() {
@@ -35,6 +37,7 @@ struct Options {
             case "--monitor": isMonitor = true
             case "--nodes": isNodes = true
             case "--files": isFiles = true
+            case "--replicas": isReplicas = true
             case "--only": only = words.popFirst()
             case "--instructions": mode = .instructions(.print)
             case "--check": mode = .instructions(.check)
@@ -53,6 +56,7 @@ struct Options {
         }
         if isNodes { mode = .nodes(isQuick: isQuick) }
         if isFiles { mode = .files }
+        if isReplicas { mode = .replicas(isQuick: isQuick) }
         if isMonitor { mode = .monitor(isQuick: isQuick) }
         if isProfile { mode = .profile(file) }
     }

@@ -1,6 +1,6 @@
 internal import Logging
 
-/// `bench-module minimal`, `bench-module callee`, and `bench-module caller HOW OPEN
+/// `bench-module minimal`, `… callee`, `… worker`, and `bench-module caller HOW OPEN
 /// WARM-UP SECONDS` or `… HOW OPEN calls NUMBER`, HOW being `bytes`, `async` or `typed`:
 /// the Swift runtime at both ends of a call.
 @main
@@ -11,6 +11,7 @@ enum BenchModule {
         switch CommandLine.arguments.dropFirst().first {
         case "minimal": MinimalModule.main()
         case "callee": CalleeModule.main()
+        case "worker": WorkerModule.main()
         default: CallerModule.main()
         }
     }

@@ -66,8 +66,15 @@ final class CatalogApp {
         try run(["check", folder.path + "/strata.yaml"] + more, exit: exit)
     }
 
-    private func run(_ arguments: [String], exit: Int32 = 0) throws -> String {
-        let program = try ChildProgram(BuiltExecutable.path("strata"), arguments)
+    /// Runs the program that opens a file, and has Export write to it: what it wrote to its output.
+    func save(to path: String, exit: Int32 = 0) throws -> String {
+        try run([path], of: Self.root + "/Sources/Tools/Save/save.py", exit: exit)
+    }
+
+    private func run(_ arguments: [String], of program: String? = nil, exit: Int32 = 0) throws -> String {
+        let program = try ChildProgram(
+            program ?? BuiltExecutable.path("strata"), arguments, environment: ["STRATA_SOCKET": socket],
+            folder: folder.path)
         #expect(try program.wait() == .exit(exit), "\(program.outputText)")
         return program.outputText
     }

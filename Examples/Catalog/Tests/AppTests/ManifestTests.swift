@@ -16,7 +16,7 @@ struct ManifestTests {
         let app = try CatalogApp()
         let levels = try app.tool.asked("bus/levels")["levels"]?.array ?? []
         let modules = levels.map { $0["modules"]?.array?.compactMap(\.string) ?? [] }
-        let last = ["Catalog", "Notes", "Finder", "Export", "Suggest", "Disk"]
+        let last = ["Catalog", "Notes", "Finder", "Export", "Suggest~1", "Suggest~2", "Disk"]
         #expect(modules == [["Storage", "Log"], ["Session"], last])
         try app.end()
     }

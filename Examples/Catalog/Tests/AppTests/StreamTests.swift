@@ -74,7 +74,7 @@ struct StreamTests {
             names.formUnion(answer["found"]?.array?.compactMap { $0["name"]?.string } ?? [])
         }
         #expect(names.count == 25)
-        #expect(try tool.asked("Finder/find", ["words": ["nothing"]]) == ["found": [], "page": 1, "pages": 0])
+        #expect(try tool.asked("Finder/find", ["words": ["nothing"]])["pages"] == 0)
         try tool.refused("Finder/find", ["words": ["number"], "page": 0], with: "bad-params", ran: "yes")
         try tool.refused("Finder/find", ["words": []], with: "Catalog.empty-query", ran: "yes")
         try app.end()

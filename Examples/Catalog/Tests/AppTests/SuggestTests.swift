@@ -36,10 +36,25 @@ struct SuggestTests {
         #expect(try tool.asked("Suggest/names", ["name": "package2"])["names"]?.array?.first == "package2")
         // So it does where memory is short: it reads them again.
         #expect(try app.emit("app.memoryPressure")["answer"] == true)
-        let reads = try app.monitor(["module": "Suggest"])
+        let reads = try app.monitor(["kinds": ["call"]])
         _ = try tool.asked("Suggest/names", ["name": "package2"])
         // A monitor is told a little later than the others.
         while try reads.next().json["to"] != "Storage/dump" {}
+        try app.end()
+    }
+
+    @Test func finderDoesWithoutSuggestions() throws {
+        let app = try CatalogApp()
+        func found(_ word: String) throws -> JSON {
+            try app.tool.expectReply(to: try app.tool.call("Finder/find", ["words": [.string(word)]])).json
+        }
+        let nothing: JSON = ["found": [], "page": 1, "pages": 0]
+        // No name is as long, and no key may be.
+        #expect(try found(String(repeating: "z", count: 65)) == nothing)
+        #expect(try found(String(repeating: "z", count: 64)) == ["found": [], "page": 1, "pages": 0, "similar": []])
+        try app.reload("suggest.likeness: 0.6", as: "suggest.likeness: often")
+        try app.tool.asked("launcher/stop", ["module": "Suggest"])
+        #expect(try found("zzz") == nothing)
         try app.end()
     }
 
@@ -48,9 +63,9 @@ struct SuggestTests {
         let tool = app.tool
         let first = try tool.call("Suggest/names", ["name": "package1", "limit": 1])
         try tool.expectReply(to: first)
-        let pid = try app.pid(of: "Suggest")
+        let pid = try app.pid(of: "Suggest~1")
         #expect(kill(Int32(pid), SIGKILL) == 0)
-        try app.waitUntil("Suggest", is: "ready", otherThan: pid)
+        try app.waitUntil("Suggest~1", is: "ready", otherThan: pid)
         let again = try tool.call("Suggest/names", ["name": "package1", "limit": 1])
         #expect(try tool.expectReply(to: again).json == ["names": ["package1"]])
         try app.end()

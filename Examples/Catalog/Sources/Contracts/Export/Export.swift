@@ -4,8 +4,8 @@ public import Strata
 /// Everything as JSON lines, in a file that other programs read or as a stream.
 public enum Export: Interface {
     public static let name = "Export"
-    public static let version: ContractVersion? = "1.0"
-    public static let members: [any InterfaceMember.Type] = [Run.self, Lines.self]
+    public static let version: ContractVersion? = "1.1"
+    public static let members: [any InterfaceMember.Type] = [Run.self, Save.self, Lines.self]
 
     /// Writes all packages and notes to the file.
     public struct Run: Action {
@@ -31,6 +31,25 @@ public enum Export: Interface {
                 self.written = written
             }
         }
+
+        public init() {}
+    }
+
+    /// Writes all packages and notes to the file that its caller has opened, and sends as a descriptor. So Export
+    /// needs no right to that file, and not its name.
+    public struct Save: Action {
+        public static let name = action("save")
+        public static let errors: KeyValuePairs<String, String> = ["Export.no-file": "The file can't be written."]
+        public typealias Reply = Amount
+
+        public init() {}
+    }
+
+    /// What was written.
+    public struct Amount: Codable, Sendable {
+        public var packages = 0
+        public var notes = 0
+        public var bytes = 0
 
         public init() {}
     }

@@ -4,7 +4,7 @@ public import Strata
 /// A search with numbered pages, for what shows "page 2 of 9".
 public enum Finder: Interface {
     public static let name = "Finder"
-    public static let version: ContractVersion? = "1.0"
+    public static let version: ContractVersion? = "1.1"
     public static let members: [any InterfaceMember.Type] = [Find.self]
 
     /// One page of the packages that have all the words, the best first.
@@ -19,11 +19,14 @@ public enum Finder: Interface {
             public var page: Int
             /// How many there are; 0 where nothing was found.
             public var pages: Int
+            /// Where nothing was found: names of packages that are like the first word, which may be mistyped.
+            public var similar: [String]?
 
-            public init(found: [PackageSummary], page: Int, pages: Int) {
+            public init(found: [PackageSummary], page: Int, pages: Int, similar: [String]? = nil) {
                 self.found = found
                 self.page = page
                 self.pages = pages
+                self.similar = similar
             }
         }
 

@@ -3,8 +3,8 @@ public import Strata
 /// Keeps the lines that the other modules report.
 public enum Log: Interface {
     public static let name = "Log"
-    public static let version: ContractVersion? = "1.1"
-    public static let members: [any InterfaceMember.Type] = [Recent.self, Echo.self, LogLine.self]
+    public static let version: ContractVersion? = "1.2"
+    public static let members: [any InterfaceMember.Type] = [Recent.self, Echo.self, LogLine.self, LogWarning.self]
 
     /// The newest lines, the oldest of them first.
     public struct Recent: Action {
@@ -27,6 +27,14 @@ public enum Log: Interface {
 /// A line for the log.
 public struct LogLine: Report {
     public static let name = "log.line"
+    public var text: String
+
+    public init(_ text: String) { self.text = text }
+}
+
+/// A line for the log, about something that somebody should look at.
+public struct LogWarning: Report {
+    public static let name = "log.warning"
     public var text: String
 
     public init(_ text: String) { self.text = text }

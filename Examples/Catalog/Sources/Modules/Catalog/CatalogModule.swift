@@ -34,6 +34,7 @@ final class CatalogModule: Module {
         exports.settingsChanged(CatalogSettings.self) { try $0.check() }
         exports.requires(Storage.self)
         exports.reports(LogLine.self, to: Log.name)
+        exports.reports(LogWarning.self, to: Log.name)
         exports.action(Catalog.List.self, perform: list)
         exports.action(Catalog.Item.self, perform: item)
         exports.action(Catalog.Search.self, perform: search)

@@ -60,7 +60,7 @@ final class Importer {
                 tell(Progress(.running, imported: running.count))
             }
         } catch let error as StatusFileError {
-            bus.log("\(error): \(advice(error))")
+            bus.warn("\(error): \(advice(error))")
             throw ModuleError("Catalog.no-status-file", "\(error)")
         }
     }

@@ -22,6 +22,9 @@ final class ExportModule: Module {
         exports.settingsChanged(ExportSettings.self) { _ in self.outdated() }
         exports.requires(Storage.self)
         exports.action(Export.Run.self) { _ in try await self.run() }
+        exports.action(Export.Save.self, descriptors: .init(params: 1)) { _, call in
+            WithDescriptors(try await self.save(to: call.descriptors.first))
+        }
         exports.stream(Export.Lines.self) { _ in LineSequence(try self.bus.stream(Storage.Dump())) }
         exports.observe(StorageChanged.self, keep: .latest) { _ in self.outdated() }
         // What Storage broadcasts while one of both is away doesn't get here.
@@ -56,19 +59,37 @@ final class ExportModule: Module {
     private func write() async throws -> Export.Run.Reply {
         let path = path
         let file = try await blocking { try LinesFile(path: path) }
-        var reply = Export.Run.Reply(path: file.fullPath, packages: 0, notes: 0, bytes: 0, written: true)
         do {
-            for try await batch in try bus.stream(Storage.Dump()) {
-                reply.bytes += try await blocking(label: "file") { try file.append(batch) }
-                reply.packages += batch.packages.count
-                reply.notes += batch.notes.count
-            }
+            let amount = try await copy(to: file.output)
             try await blocking(label: "file") { try file.complete() }
+            return Export.Run.Reply(
+                path: file.fullPath, packages: amount.packages, notes: amount.notes, bytes: amount.bytes, written: true)
         } catch {
             file.abandon()
             throw error
         }
-        return reply
+    }
+
+    /// Writes to a file that the caller has opened, at the caller's offset.
+    private func save(to file: Descriptor?) async throws -> Export.Amount {
+        guard let file else {
+            throw ModuleError.badParams("Export/save writes to a file that its caller sends: send one descriptor")
+        }
+        let output = LineOutput(descriptor: file, name: "the file that was sent")
+        try await blocking { try output.check() }
+        let amount = try await copy(to: output)
+        try await blocking(label: "file") { try output.sync() }
+        return amount
+    }
+
+    private func copy(to output: LineOutput) async throws -> Export.Amount {
+        var amount = Export.Amount()
+        for try await batch in try bus.stream(Storage.Dump()) {
+            amount.bytes += try await blocking(label: "file") { try output.append(batch) }
+            amount.packages += batch.packages.count
+            amount.notes += batch.notes.count
+        }
+        return amount
     }
 
     private func exists(_ path: String) async -> Bool {

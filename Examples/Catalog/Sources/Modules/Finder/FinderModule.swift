@@ -10,6 +10,8 @@ final class FinderModule: Module {
     static let name = "Finder"
     /// An offset beyond is no page of any catalog.
     private static let mostPages = 1_000_000
+    /// Bytes of the longest word that is looked up as a name: a request's key has no more.
+    private static let longestName = 64
 
     private let bus: Bus
 
@@ -19,6 +21,7 @@ final class FinderModule: Module {
         exports.settings(FinderSettings.self)
         exports.settingsChanged(FinderSettings.self) { try $0.check() }
         exports.requires(Catalog.self)
+        exports.requires("Suggest")
         exports.action(Finder.Find.self, perform: find)
     }
 
@@ -32,6 +35,20 @@ final class FinderModule: Module {
         let size = bus.settings(as: FinderSettings.self).page
         let found = try await bus.call(
             Catalog.Search(q: request.words.joined(separator: " "), limit: size, offset: (page - 1) * size))
-        return Finder.Find.Reply(found: found.items, page: page, pages: (found.total + size - 1) / size)
+        return Finder.Find.Reply(
+            found: found.items, page: page, pages: (found.total + size - 1) / size,
+            similar: found.total == 0 ? try await similar(to: request.words[0]) : nil)
+    }
+
+    /// Asks Suggest. The word is the key, so a replica of Suggest that has had it before gets it again, and knows
+    /// the answer. Without Suggest there is none.
+    private func similar(to word: String) async throws -> [String]? {
+        guard 1...Self.longestName ~= word.utf8.count else { return nil }
+        do {
+            return try await bus.call("Suggest/names", ["name": .string(word)], key: word)["names"]?.array?
+                .compactMap(\.string)
+        } catch let error as BusError where error.code != .cancelled {
+            return nil
+        }
     }
 }

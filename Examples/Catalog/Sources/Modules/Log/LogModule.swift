@@ -23,13 +23,16 @@ final class LogModule: Module {
         exports.action(Log.Recent.self) { Array(self.recent.suffix(max(0, $0.limit ?? 20))) }
         exports.property(Log.Echo.self, from: echo)
         exports.event("app.memoryPressure") { _ in self.recent = self.recent.suffix(Self.fewRecent) }
-        exports.observe(LogLine.self) { line, delivery in try await self.write(line.text, from: delivery.from) }
+        // A module may report a kind of line that this one has never heard of.
+        exports.observe("log.*") { try await self.write($0) }
     }
 
     /// Who reported it waits until this has returned: then it is in the file.
-    private func write(_ text: String, from sender: String) async throws {
+    private func write(_ report: Delivery) async throws {
         // One line stays one, whatever it says.
-        let line = "\(Timestamp.now()) \(sender): " + text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        let text = try report.decode(LogLine.self).text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        let kind = report.name == LogLine.name ? "" : "\(report.name.dropFirst("log.".count)): "
+        let line = "\(Timestamp.now()) \(report.from): \(kind)\(text)"
         if echo.value { print(line) }
         recent.append(line)
         if recent.count > Self.mostRecent { recent.removeFirst() }

@@ -19,6 +19,7 @@ final class SessionModule: Module {
     func register(_ exports: inout Exports) {
         exports.settings(SessionSettings.self)
         exports.reports(LogLine.self, to: Log.name)
+        exports.reports(LogWarning.self, to: Log.name)
         exports.broadcasts(SessionEnded.self)
         exports.action(Session.Begin.self, perform: begin)
         exports.action(Session.SignIn.self, perform: signIn)
@@ -64,7 +65,7 @@ final class SessionModule: Module {
         let isRight = try await blocking(label: "crypt") { known.accept(request.password, of: request.user) }
         // The users may have been read anew meanwhile.
         guard isRight, users.contains(request.user) else {
-            bus.log("a wrong name or password for \(request.user)")
+            bus.warn("a wrong name or password for \(request.user)")
             throw ModuleError("Session.wrong-password", "\(request.user) is no user here, or has another password")
         }
         if let token = request.token {

@@ -30,16 +30,22 @@ class SuggestSettings:
 
 
 class KnownNames:
-    """The names of all packages, read when they are first needed."""
+    """The names of all packages, read when they are first needed, and what was answered since."""
+
+    MOST_ANSWERS = 1_000
 
     def __init__(self) -> None:
         self._names: list[str] | None = None
         self._changes = 0
+        self.answers: dict[tuple[str, int, float], list[str]] = {}
+        """By the wanted name, how many were wanted, and the likeness. Those who send the name as their request's key
+        get the replica that has the answer. A call that began before a change adds to the former answers."""
 
     def forget(self) -> None:
         """The next call reads them again. A call that reads them now uses what it gets."""
         self._names = None
         self._changes += 1
+        self.answers = {}
 
     async def all(self) -> list[str]:
         """Storage's stream gives no batch before the last one is taken in."""
@@ -89,16 +95,23 @@ class Found:
 @module.action("Suggest/names")
 async def suggest(params: Wanted) -> Found:
     """The names of packages that are like the given one."""
-    names = await known.all()
-    # The comparison takes long, so it runs on another thread.
+    answers = known.answers
     likeness = settings.value.likeness
-    alike = await asyncio.to_thread(difflib.get_close_matches, params.name.lower(), names, params.limit, likeness)
-    return Found(list(alike))
+    question = (params.name.lower(), params.limit, likeness)
+    if question not in answers:
+        names = await known.all()
+        # The comparison takes long, so it runs on another thread. Replicas use further CPUs.
+        alike = await asyncio.to_thread(difflib.get_close_matches, question[0], names, params.limit, likeness)
+        if len(answers) >= known.MOST_ANSWERS:
+            answers.clear()
+        answers[question] = list(alike)
+    return Found(answers[question])
 
 
 @module.observe("storage.changed")
 def changed(content: Changed) -> None:
-    """An import has put or removed packages; notes don't matter here."""
+    """An import has put or removed packages; notes don't matter here. Each replica has names of its own, so the
+    observation isn't shared."""
     if content.part is Part.PACKAGES:
         known.forget()
 
