@@ -135,15 +135,18 @@ final class InterfaceListing {
         (step, entry) = (next, 0)
     }
 
-    /// Returns the URLs of the owner's session, then the URLs that only its row maps.
+    /// Returns the URLs of the owner's session, or of its replicas' sessions, then the URLs that only its row maps.
     private func urls(of interface: InterfaceRecord) -> [URLTarget] {
         let owner = interface.owner
         if urlsByOwner[owner.number] == nil {
-            let declared = owner.mappings.compactMap { mapping -> URLTarget? in
+            // Replicas share what they bring, and have equal rows.
+            var seen: Set<ObjectIdentifier> = []
+            let live = owner.bringers.flatMap(\.session.urls).filter { seen.insert(ObjectIdentifier($0)).inserted }
+            let declared = (owner.members.first?.mappings ?? []).compactMap { mapping -> URLTarget? in
                 let target = bus.routes.target(mapping)
                 return target?.owner === owner && target?.isLive == false ? target : nil
             }
-            urlsByOwner[owner.number] = Dictionary(grouping: owner.session.urls + declared, by: \.interface)
+            urlsByOwner[owner.number] = Dictionary(grouping: live + declared, by: \.interface)
         }
         return urlsByOwner[owner.number]?[interface.name] ?? []
     }

@@ -63,6 +63,8 @@ struct SuggestTests {
         let tool = app.tool
         let first = try tool.call("Suggest/names", ["name": "package1", "limit": 1])
         try tool.expectReply(to: first)
+        // The other replica may have answered.
+        try app.waitUntil("Suggest~1", is: "ready")
         let pid = try app.pid(of: "Suggest~1")
         #expect(kill(Int32(pid), SIGKILL) == 0)
         try app.waitUntil("Suggest~1", is: "ready", otherThan: pid)

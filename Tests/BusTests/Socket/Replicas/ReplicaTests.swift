@@ -334,4 +334,19 @@ struct ReplicaTests {
             #expect(owners.allSatisfy { $0.count == 1 } && Set(owners.flatMap { $0 }) == [0, 1], "\(owners)")
         }
     }
+
+    @Test func theirURLsAreListedOnceWhetherTheyRunOrNot() throws {
+        try TestBus.run(.replicas { $0.urls = [.init(host: "sum", path: "/:n", to: "Compute/run")] }) { bus in
+            let caller = try bus.module("Caller")
+            func listed() throws -> JSON? {
+                let all = try caller.asked("bus/interfaces")["interfaces"]?.array ?? []
+                return all.first { $0["name"] == "Compute" }?["urls"]
+            }
+            let declared: JSON = ["host": "sum", "path": "/:n", "to": "Compute/run"]
+            #expect(try listed() == .array([declared]))
+            let own: JSON = ["host": "all", "path": "/", "to": "Compute/run"]
+            _ = try bus.workers(1...2, ["urls": .array([own, declared])])
+            #expect(try listed() == .array([own, declared]))
+        }
+    }
 }
