@@ -48,13 +48,14 @@ struct SuggestReplicaTests {
     @Test func aWordGoesToTheReplicaThatHasHadIt() throws {
         let words = ["pakcage1", "pakcage2", "pakcage3"]
         let callees = try callees(6) {
-            for word in words + words {
+            // Without keys, replicas take turns, and that in one order.
+            for word in words + words.reversed() {
                 let first = try similar(to: word).array?.first?.string
                 #expect(first?.hasPrefix("package") == true)
             }
         }
         #expect(Set(callees[..<3]) == ["Suggest~1", "Suggest~2", "Suggest~3"])
-        #expect(callees[..<3] == callees[3...])
+        #expect(Array(callees[3...]) == callees[..<3].reversed())
         try app.end()
     }
 
