@@ -27,7 +27,7 @@ extension BusCore {
             return refuseBroadcast(header, of: peer, refusal)
         }
         var observed = observations.find(header.name)?.observations
-        let further = observations.hasFurther ? furtherWalks(header, from: peer) : []
+        let further = observations.hasFurther && mayReachFurther(header.name) ? furtherWalks(header, from: peer) : []
         let observers = (observed?.count ?? 0) &+ further.reduce(0) { $0 &+ $1.observations.count }
         // A body waits once, however many peers observe it. If there is no room for it, no observer
         // gets it, and none is ended for it.
@@ -97,11 +97,16 @@ extension BusCore {
         end(peer, .badHeader, "a \(header.kind.name) lacks \"name\", the notification's")
     }
 
+    /// Whether a broadcast may reach observations of other names. It is asked while there are patterns or adapters.
+    @inline(never)
+    private func mayReachFurther(_ name: Header.Text) -> Bool {
+        observations.hasAliases || observations.mayHavePattern(of: name)
+    }
+
     /// Returns the observations that a broadcast reaches besides those of its own name: those of patterns, and those of
     /// the names that adapters give it. A pattern that matches several of the names takes the first.
     @inline(never)
     private func furtherWalks(_ header: borrowing Header, from peer: Peer) -> [FanOut.Walk] {
-        guard observations.hasAliases || observations.mayHavePattern(of: header.name) else { return [] }
         var walks: [FanOut.Walk] = []
         var patterns: Set<ObjectIdentifier> = []
         func add(_ name: Header.Text, _ list: ObservationTable.List) {

@@ -126,8 +126,8 @@ private final class PatternTrie<Value: AnyObject> {
     /// Whether a pattern has the first segment of a name, or a wildcard in its place.
     func begins(like name: UnsafeRawBufferPointer) -> Bool {
         if root.any != nil || root.rest != nil { return true }
-        var segments = NamePattern.Segments(name)
-        return segments.next().map { root.named.findUnretained($0) != nil } ?? false
+        let first = NamePattern.Segments.first(of: name)
+        return root.named.findUnretained(UnsafeRawBufferPointer(start: name.baseAddress, count: first)) != nil
     }
 
     /// - Returns: the number of places that were visited.

@@ -49,11 +49,20 @@ public enum NamePattern {
 
     /// The segments of a name or a pattern, one after another.
     public struct Segments {
-        static let mark = UInt8(ascii: ".")
+        @inlinable static var mark: UInt8 { UInt8(ascii: ".") }
         private let text: UnsafeRawBufferPointer
         private var start = 0
 
         public init(_ text: UnsafeRawBufferPointer) { self.text = text }
+
+        /// Returns the length of a name's first segment. It is asked for each broadcast.
+        @inlinable @inline(__always)
+        public static func first(of name: UnsafeRawBufferPointer) -> Int {
+            guard let start = name.baseAddress else { return 0 }
+            var count = 0
+            while count < name.count, start.load(fromByteOffset: count, as: UInt8.self) != mark { count &+= 1 }
+            return count
+        }
 
         /// Whether all segments were taken.
         public var isAtEnd: Bool { start > text.count }

@@ -176,9 +176,11 @@ final class Session {
     }
 
     /// Writes a large body into a memory file.
-    private func file(of body: UnsafeRawBufferPointer, for what: String) throws(BusError) -> FrameDescriptors? {
+    private func file(
+        of body: UnsafeRawBufferPointer, for what: @autoclosure () -> String
+    ) throws(BusError) -> FrameDescriptors? {
         do throws(SystemError) { return try channel.file(of: body) } catch {
-            throw BusError(.overloaded, "the \(body.count) bytes of \(what) can't go in a memory file: \(error)")
+            throw BusError(.overloaded, "the \(body.count) bytes of \(what()) can't go in a memory file: \(error)")
         }
     }
 
