@@ -12,7 +12,9 @@
  *  10 Frames          bytes from the bus become frames
  *  11 Connection      reconnection, steps, the end
  */
-#define _POSIX_C_SOURCE 200809L
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* for memfd_create, its seals, and MSG_CMSG_CLOEXEC */
+#endif
 #include "strata.h"
 
 #include <errno.h>
@@ -25,7 +27,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,6 +45,7 @@ enum {
   least_memory = 64 * 1024,
   message_bytes = 1024,
   most_unsent = 64, /* descriptors that wait to be sent: the broker takes no more of one peer */
+  large_body = 256 * 1024,  /* from here on a memory file costs less than copying */
   set_aside = 16 * 1024     /* of the memory, for the answers that must be sent */
 };
 #define MOST_INTEGER INT64_C(9007199254740991)
@@ -53,13 +58,17 @@ struct own;
 /* The descriptors of one frame. A number of -1 was taken. */
 struct descriptors {
   size_t count;
+  bool refused; /* some didn't come, because this process can't open so many */
   int numbers[STRATA_DESCRIPTORS];
 };
 
-/* One frame from the bus. Its header's texts and its body point into it. */
+/* One frame from the bus. Its header's texts and its body point into it, or the
+ * body is in the file that is mapped. */
 struct frame {
   char *bytes;
   size_t size;
+  char *mapped;
+  size_t mapped_size;
   size_t references;
   struct descriptors descriptors;
 };
@@ -69,6 +78,7 @@ struct frame {
 struct sending {
   uint64_t at;
   size_t count;
+  size_t body; /* bytes of the frame's body if the only one is its file, else 0 */
 };
 
 struct instance {
@@ -106,12 +116,13 @@ struct strata {
   bool taking;   /* the input may have more whole frames */
   uint64_t skip; /* bytes of a refused frame that are still to come */
   size_t frame_limit, header_limit;
+  size_t body_limit; /* of a body in a memory file; 0 if the bus takes none */
 
   char *out;
   size_t out_size, out_start, out_end;
   uint64_t written; /* bytes of this connection that the kernel took */
 
-  bool carries; /* hello said that descriptors go with frames */
+  bool carries; /* hello said that the program's descriptors go with frames */
   /* Those of an unfinished frame, and those that the next read brings: one read brings one frame's. */
   struct descriptors received[2];
   size_t received_count;
@@ -119,6 +130,7 @@ struct strata {
   size_t sending_count;
   int unsent_numbers[most_unsent];
   size_t unsent_count;
+  size_t unsent_bodies; /* bytes of bodies in memory files among them */
 
   uint64_t next_id;
   struct own *own[buckets];
@@ -184,6 +196,7 @@ static void close_all(int *numbers, size_t count) {
 static void drop_frame(strata *bus, struct frame *frame) {
   if (frame == NULL || --frame->references > 0) return;
   close_all(frame->descriptors.numbers, frame->descriptors.count);
+  if (frame->mapped != NULL) munmap(frame->mapped, frame->mapped_size);
   release(bus, frame->bytes, frame->size);
   release(bus, frame, sizeof *frame);
 }
@@ -833,7 +846,7 @@ enum kind { no_kind, call_kind, reply_kind, error_kind, notice_kind, cancel_kind
 struct header {
   enum kind kind;
   bool more, retained;
-  int64_t id, subscription, missed, deadline, credit, descriptors;
+  int64_t id, subscription, missed, deadline, credit, descriptors, memory;
   const char *to, *from, *level, *name, *object, *via, *url, *code, *message, *ran, *trace;
   strata_json root, meta;
 };
@@ -858,6 +871,7 @@ static const struct {
     {"deadline", 'n', offsetof(struct header, deadline), -MOST_INTEGER},
     {"credit", 'n', offsetof(struct header, credit), 0},
     {"descriptors", 'n', offsetof(struct header, descriptors), 1},
+    {"memory", 'n', offsetof(struct header, memory), 1},
     {"code", 's', offsetof(struct header, code), 0},
     {"message", 's', offsetof(struct header, message), 0},
     {"ran", 's', offsetof(struct header, ran), 0},
@@ -929,15 +943,47 @@ static strata_status hold_descriptors(strata *bus, const int *numbers, size_t co
     close_all(own, i);
     return status;
   }
-  bus->sending[bus->sending_count++] = (struct sending){bus->written + unsent(bus), count};
+  bus->sending[bus->sending_count++] = (struct sending){bus->written + unsent(bus), count, 0};
   bus->unsent_count += count;
+  return STRATA_OK;
+}
+
+/* Writes a body into a file in memory that nobody can change any more. -1 if that fails. */
+static int body_file(const char *body, size_t length) {
+  int file = memfd_create("strata-body", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  size_t written = 0;
+  while (file >= 0 && written < length) {
+    ssize_t count = write(file, body + written, length - written);
+    if (count > 0) written += (size_t)count;
+    else if (count == 0 || errno != EINTR) break;
+  }
+  if (file < 0) return -1;
+  if (written == length && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0) return file;
+  close(file);
+  return -1;
+}
+
+/* Puts a large body into a file for the frame that is queued next, if the bus takes such files.
+ * If `in_file` is false then, the body goes in the frame. */
+static strata_status hold_body(strata *bus, const char *body, size_t length, bool *in_file) {
+  bool fits = length <= bus->frame_limit;
+  *in_file = false;
+  if (length < large_body || length > bus->body_limit) return fits ? STRATA_OK : STRATA_TOO_LARGE;
+  /* The broker holds no more bytes of one peer either. */
+  bool has_room = bus->unsent_count < most_unsent && length <= bus->body_limit - bus->unsent_bodies;
+  int file = has_room ? body_file(body, length) : -1;
+  if (file < 0) return fits ? STRATA_OK : STRATA_OVERLOADED;
+  bus->sending[bus->sending_count++] = (struct sending){bus->written + unsent(bus), 1, length};
+  bus->unsent_numbers[bus->unsent_count++] = file;
+  bus->unsent_bodies += length;
+  *in_file = true;
   return STRATA_OK;
 }
 
 /* The frame that they were held for can't be queued. */
 static void release_descriptors(strata *bus, size_t count) {
   if (count == 0) return;
-  bus->sending_count--;
+  bus->unsent_bodies -= bus->sending[--bus->sending_count].body;
   bus->unsent_count -= count;
   close_all(bus->unsent_numbers + bus->unsent_count, count);
 }
@@ -945,7 +991,7 @@ static void release_descriptors(strata *bus, size_t count) {
 /* The first frame's are sent, or all are dropped. */
 static void drop_unsent(strata *bus, size_t frames) {
   size_t count = 0;
-  for (size_t i = 0; i < frames; i++) count += bus->sending[i].count;
+  for (size_t i = 0; i < frames; i++) count += bus->sending[i].count, bus->unsent_bodies -= bus->sending[i].body;
   close_all(bus->unsent_numbers, count);
   bus->sending_count -= frames;
   bus->unsent_count -= count;
@@ -1353,6 +1399,7 @@ static bool put_part(strata *bus, struct part *part, strata_writer *w) {
 static bool put_hello(strata *bus, struct part *part, strata_writer *w, bool for_bus) {
   strata_put_object(w);
   put_integer(w, "protocol", 1);
+  if (for_bus) strata_put_name(w, "memory"), strata_put_bool(w, true);
   if (wants_descriptors(bus)) strata_put_name(w, "descriptors"), strata_put_bool(w, true);
   if (bus->options.is_operator) {
     put_member(w, "role", "operator");
@@ -1459,6 +1506,12 @@ static bool request_open(const strata_request *request);
 
 static size_t length_of(const char *text) { return text == NULL ? 0 : strlen(text); }
 
+/* Whether a large body may go in a memory file: the bus reads the bodies of calls to itself. */
+static bool may_have_file(strata_kind kind, const strata_message *m) {
+  if (m->descriptor_count > 0) return false;
+  return kind == STRATA_REPORT || (kind == STRATA_CALL && m->to != NULL && strncmp(m->to, "bus/", 4) != 0);
+}
+
 static strata_status send_message(strata *bus, strata_kind kind, const strata_message *m, uint64_t *id) {
   static const char *const kinds[] = {"call", "open", "broadcast", "report", "call"};
   bool numbered = kind != STRATA_BROADCAST || m->answered != NULL;
@@ -1470,25 +1523,30 @@ static strata_status send_message(strata *bus, strata_kind kind, const strata_me
   const char *trace = m->trace;
   if (trace == NULL && m->parent != NULL) trace = strata_trace(m->parent);
   size_t texts = length_of(m->to) + length_of(m->name) + length_of(m->object) + length_of(trace) + length_of(m->meta) + length_of(m->key);
-  if (unsent(bus) > 0 && unsent(bus) + texts + length > bus->options.queued) return STRATA_OVERLOADED;
-  if (length > bus->frame_limit || texts > bus->header_limit) return STRATA_TOO_LARGE;
+  bool may_be_long = may_have_file(kind, m) && length >= large_body && length <= bus->body_limit;
+  if (texts > bus->header_limit || (length > bus->frame_limit && !may_be_long)) return STRATA_TOO_LARGE;
+  if (unsent(bus) > 0 && unsent(bus) + texts + (may_be_long ? 0 : length) > bus->options.queued) return STRATA_OVERLOADED;
   /* A header that can't be read would end the connection. */
   if (m->key != NULL && (*m->key == 0 || strlen(m->key) > 64)) return STRATA_INVALID;
   if (m->meta != NULL && (*m->meta != '{' || check_json(bus, m->meta, strlen(m->meta), 31) != STRATA_OK)) return STRATA_INVALID;
   if (m->descriptor_count > 0 && kind != STRATA_CALL && kind != STRATA_REPORT) return STRATA_INVALID;
-  strata_status status = hold_descriptors(bus, m->descriptors, m->descriptor_count);
+  bool in_file = false;
+  strata_status status = may_be_long ? hold_body(bus, m->body, length, &in_file)
+                                     : hold_descriptors(bus, m->descriptors, m->descriptor_count);
   if (status != STRATA_OK) return status;
+  size_t held = in_file ? 1 : m->descriptor_count, rest = in_file ? 0 : length; /* the body in the frame */
+  if (may_be_long && !in_file && unsent(bus) > 0 && unsent(bus) + texts + length > bus->options.queued) return STRATA_OVERLOADED;
 
   struct own *own = NULL;
   status = STRATA_NO_MEMORY;
   if (numbered) {
     own = add_own(bus);
-    if (own == NULL) return release_descriptors(bus, m->descriptor_count), status;
+    if (own == NULL) return release_descriptors(bus, held), status;
     own->answered = m->answered, own->part = m->part, own->context = m->context;
     own->window = m->credit > 0 ? m->credit : 16;
   }
   strata_writer w;
-  if (begin_frame(bus, &w, texts, length)) {
+  if (begin_frame(bus, &w, texts, rest)) {
     put_member(&w, "kind", kinds[kind]);
     if (own != NULL) put_integer(&w, "id", own->id);
     if (kind == STRATA_OPEN) put_member(&w, "url", m->to);
@@ -1505,12 +1563,13 @@ static strata_status send_message(strata *bus, strata_kind kind, const strata_me
     if (kind != STRATA_BROADCAST && kind != STRATA_EMIT) put_member(&w, "key", m->key);
     if (m->skip_auth) put_member(&w, "auth", "skip");
     if (m->descriptor_count > 0) put_integer(&w, "descriptors", (int64_t)m->descriptor_count);
+    if (in_file) put_integer(&w, "memory", (int64_t)length);
     put_member(&w, "trace", trace);
     if (m->meta != NULL) strata_put_name(&w, "meta"), strata_put_json(&w, m->meta, strlen(m->meta));
-    status = end_frame(bus, &w, m->body, length);
+    status = end_frame(bus, &w, m->body, rest);
   }
   if (own != NULL && status == STRATA_OK && id != NULL) *id = (uint64_t)own->id;
-  if (status != STRATA_OK) release_descriptors(bus, m->descriptor_count);
+  if (status != STRATA_OK) release_descriptors(bus, held);
   if (own != NULL && status != STRATA_OK) remove_own(bus, own->id);
   return status;
 }
@@ -1725,15 +1784,18 @@ static void conclude(strata_request *request, bool refused) {
   }
 }
 
-static strata_status queue_reply(strata_request *request, const char *body, size_t length, bool more, size_t descriptors) {
+static strata_status queue_reply(strata_request *request, const char *body, size_t length, bool more, size_t descriptors,
+                                 bool in_file) {
   strata *bus = request->bus;
   strata_writer w;
-  if (!begin_frame(bus, &w, 0, length)) return STRATA_NO_MEMORY;
+  size_t rest = in_file ? 0 : length;
+  if (!begin_frame(bus, &w, 0, rest)) return STRATA_NO_MEMORY;
   put_member(&w, "kind", "reply");
   put_integer(&w, "id", request->header.id);
   if (more) strata_put_name(&w, "more"), strata_put_bool(&w, true);
   if (descriptors > 0) put_integer(&w, "descriptors", (int64_t)descriptors);
-  return end_frame(bus, &w, body, length);
+  if (in_file) put_integer(&w, "memory", (int64_t)length);
+  return end_frame(bus, &w, body, rest);
 }
 
 /* Frees a request that needs nothing any more. */
@@ -1763,18 +1825,22 @@ strata_status strata_reply_with(strata_request *request, const char *body, size_
     if (body != NULL && length == 0) length = strlen(body);
     if (body == NULL) length = 0;
     if (request->header.id > 0 && bus->fd >= 0) {
-      if (length > bus->frame_limit) status = STRATA_TOO_LARGE;
-      else if (unsent(bus) > 0 && unsent(bus) + length > 2 * bus->options.queued) status = STRATA_OVERLOADED;
+      bool in_file = false;
+      /* The bus reads the answers to its own calls. */
+      if (request->kind == a_call && count == 0) status = hold_body(bus, body, length, &in_file);
+      else if (length > bus->frame_limit) status = STRATA_TOO_LARGE;
       else if (count > 0 && request->kind != a_call) status = STRATA_INVALID;
-      else status = hold_descriptors(bus, descriptors, count);
+      if (status == STRATA_OK && !in_file && unsent(bus) > 0 && unsent(bus) + length > 2 * bus->options.queued)
+        status = STRATA_OVERLOADED;
+      if (status == STRATA_OK && !in_file) status = hold_descriptors(bus, descriptors, count);
       if (status == STRATA_OK) {
-        status = queue_reply(request, body, length, false, count);
-        if (status != STRATA_OK) release_descriptors(bus, count);
+        status = queue_reply(request, body, length, false, count, in_file);
+        if (status != STRATA_OK) release_descriptors(bus, in_file ? 1 : count);
       }
       if (status == STRATA_INVALID && count > 0) {
         send_error(bus, request->header.id, "failed", "the answer's descriptors can't be sent", "yes");
       } else if (status == STRATA_TOO_LARGE) {
-        send_error(bus, request->header.id, "failed", "the answer exceeds the bus's limit of a frame", "yes");
+        send_error(bus, request->header.id, "failed", "the answer exceeds the bus's limit", "yes");
       } else if (status != STRATA_OK) {
         send_error(bus, request->header.id, "overloaded", "there was no room for the answer", "yes");
       }
@@ -1823,7 +1889,7 @@ strata_status strata_part(strata_request *request, const char *body, size_t leng
   if (body == NULL) length = 0;
   if (length > bus->frame_limit) return STRATA_TOO_LARGE;
   strata_status status = STRATA_OVERLOADED;
-  if (unsent(bus) == 0 || unsent(bus) + length <= bus->options.queued) status = queue_reply(request, body, length, true, 0);
+  if (unsent(bus) == 0 || unsent(bus) + length <= bus->options.queued) status = queue_reply(request, body, length, true, 0, false);
   if (status == STRATA_OK) request->credit--;
   if (status == STRATA_OVERLOADED || status == STRATA_NO_MEMORY) bus->starved = true;
   return status;
@@ -2104,18 +2170,63 @@ static void take_request(strata *bus, const struct header *header, struct frame 
   else serve_notice(request);
 }
 
-/* Takes the descriptors that came with a frame, as many as it says. */
+/* Takes the descriptors that came with a frame: as many as it says, or the file of its body. */
 static bool take_received(strata *bus, const struct header *header, struct descriptors *to) {
-  to->count = 0;
-  if (header->descriptors == 0) return true;
+  int64_t count = header->memory > 0 ? 1 : header->descriptors;
+  to->count = 0, to->refused = false;
+  if (count == 0) return true;
   if (bus->received_count > 0) {
     *to = bus->received[0];
     bus->received[0] = bus->received[1];
     bus->received_count--;
   }
-  if ((int64_t)to->count == header->descriptors) return true;
+  if (to->refused || (int64_t)to->count == count) return true;
   broken(bus, "the bus sent a frame without its descriptors");
   return false;
+}
+
+/* Maps a sealed file, so that a NUL follows its bytes. Returns NULL if it can't. */
+static char *map_file(int file, size_t length, size_t *mapped_size) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), last = length / page * page;
+  if (length > SIZE_MAX / 2) return NULL;
+  /* The file lies over memory that is longer. Its last page is changed in this process only: its
+   * sender may have written there behind the end. */
+  char *start = mmap(NULL, last + page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED) return NULL;
+  bool is_whole = mmap(start, length, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0) != MAP_FAILED &&
+                  mprotect(start + last, page, PROT_READ | PROT_WRITE) == 0;
+  if (!is_whole) return munmap(start, last + page), NULL;
+  start[length] = 0;
+  *mapped_size = last + page;
+  return start;
+}
+
+/* Maps the file that holds a frame's body. The broker has checked it, so only a broken one sends
+ * another. Returns what is wrong, NULL for nothing. */
+static const char *take_body(struct frame *frame, size_t length) {
+  static const char other[] = "the bus sent a body in a file that isn't sealed or has another length";
+  const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+  int file = frame->descriptors.numbers[0];
+  struct stat status;
+  bool is_right = (fcntl(file, F_GET_SEALS) & seals) == seals && fstat(file, &status) == 0 &&
+                  (uintmax_t)status.st_size == length;
+  if (is_right) frame->mapped = map_file(file, length, &frame->mapped_size);
+  close(file);
+  frame->descriptors.count = 0;
+  return is_right ? NULL : other;
+}
+
+/* Ends the request of a frame that isn't taken: one that is served, or an own one. */
+static void refuse_frame(strata *bus, const struct header *header, const char *own_code, const char *message) {
+  if (header->kind == call_kind || header->kind == notice_kind) {
+    refuse(bus, header, "overloaded", message);
+  } else if (header->kind == reply_kind || header->kind == error_kind) {
+    struct own *own = *find_own(bus, header->id);
+    if (own == NULL) return;
+    if (header->more) strata_cancel(bus, (uint64_t)header->id);
+    strata_answer answer = error_answer(own_code, message, "yes");
+    answer_own(bus, own, &answer);
+  }
 }
 
 /* A frame is complete. Its body ends with a NUL. */
@@ -2128,6 +2239,22 @@ static void dispatch(strata *bus, struct frame *frame, size_t head, size_t whole
   if (!take_received(bus, &header, &frame->descriptors)) return;
   char *text = frame->bytes + 8 + head;
   size_t length = whole - 8 - head;
+  if (frame->descriptors.refused) {
+    refuse_frame(bus, &header, "overloaded", "the module can't open as many files as came (RLIMIT_NOFILE)");
+    return;
+  }
+  if (header.memory > 0) {
+    const char *problem = length > 0 ? "the bus sent a body beside a memory file" : take_body(frame, (size_t)header.memory);
+    if (problem != NULL) {
+      broken(bus, problem);
+      return;
+    }
+    if (frame->mapped == NULL) {
+      refuse_frame(bus, &header, "overloaded", "the module can't map the body that came in a memory file");
+      return;
+    }
+    text = frame->mapped, length = (size_t)header.memory;
+  }
   strata_json body = length == 0 ? strata_json_of("null", 4) : (strata_json){text, length};
   strata_status checked = STRATA_OK;
   if (length > 0 && header.kind != cancel_kind && header.kind != credit_kind)
@@ -2183,15 +2310,7 @@ static void dispatch_too_large(strata *bus, char *head_text, size_t head) {
   bool has_come = take_received(bus, &header, &unwanted);
   close_all(unwanted.numbers, unwanted.count);
   if (!has_come) return;
-  if (header.kind == call_kind || header.kind == notice_kind) {
-    refuse(bus, &header, "overloaded", message);
-  } else if (header.kind == reply_kind || header.kind == error_kind) {
-    struct own *own = *find_own(bus, header.id);
-    if (own == NULL) return;
-    if (header.more) strata_cancel(bus, (uint64_t)header.id);
-    strata_answer answer = error_answer("too-large", message, "yes");
-    answer_own(bus, own, &answer);
-  }
+  refuse_frame(bus, &header, "too-large", message);
 }
 
 static size_t length_at(const char *bytes) {
@@ -2503,6 +2622,7 @@ static void hello_answered(strata *bus, const strata_answer *answer, void *conte
   if (strata_json_member(body, "limits", &value)) {
     read_limit(value, "frame", &bus->frame_limit);
     read_limit(value, "header", &bus->header_limit);
+    read_limit(value, "body", &bus->body_limit);
   }
   if (strata_json_member(body, "features", &value)) keep_text(bus, &bus->features, &bus->features_length, value);
   if (strata_json_member(body, "settings", &value)) keep_text(bus, &bus->settings, &bus->settings_length, value);
@@ -2551,6 +2671,7 @@ static void say_hello(strata *bus) {
   bus->carries = wants_descriptors(bus);
   bus->frame_limit = 65536;
   bus->header_limit = 16384;
+  bus->body_limit = 0;
   struct hello_state *state = grab(bus, sizeof *state);
   char *text = state == NULL ? NULL : grab(bus, size);
   strata_status status = STRATA_NO_MEMORY;
@@ -2636,7 +2757,11 @@ static void write_out(strata *bus) {
     ssize_t count = write_some(bus);
     if (count < 0 && errno == EINTR) continue;
     /* What the bus said last is still to be read, so its end is seen there. */
-    if (count < 0) break;
+    if (count < 0 && (errno == EAGAIN || errno == EPIPE || errno == ECONNRESET)) break;
+    if (count < 0) {
+      broken(bus, strerror(errno)); /* such as too many descriptors that the bus hasn't read */
+      break;
+    }
     bus->out_start += (size_t)count;
     bus->written += (uint64_t)count;
   }
@@ -2655,39 +2780,37 @@ static void take_frames(strata *bus) {
   shrink(bus);
 }
 
-/* Linux has it, but its headers name it for _GNU_SOURCE only. */
-enum { close_on_exec = 0x40000000 /* MSG_CMSG_CLOEXEC */ };
-
 /* Reads bytes, and the descriptors that come with one of them. False if the connection ended for them. */
 static bool read_with(strata *bus, ssize_t *count) {
   union beside beside;
   struct descriptors came = {0};
   struct iovec part = {bus->in + bus->in_end, bus->in_size - bus->in_end};
   struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = beside.bytes, .msg_controllen = sizeof beside};
-  *count = recvmsg(bus->fd, &message, MSG_DONTWAIT | close_on_exec);
+  *count = recvmsg(bus->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (*count < 0) return true;
   for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
     came.count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     memcpy(came.numbers, CMSG_DATA(header), came.count * sizeof(int));
   }
-  const char *problem = NULL;
-  if (message.msg_flags & MSG_CTRUNC) problem = "this process can't open as many files as came (RLIMIT_NOFILE)";
-  else if (came.count > 0 && bus->received_count == 2) problem = "the bus sent descriptors without a frame that names them";
-  if (problem == NULL) {
-    if (came.count > 0) bus->received[bus->received_count++] = came;
+  if (message.msg_flags & MSG_CTRUNC) { /* the kernel drops those for which there is no room */
+    close_all(came.numbers, came.count);
+    came = (struct descriptors){.refused = true};
+  }
+  if (came.count == 0 && !came.refused) return true;
+  if (bus->received_count < 2) {
+    bus->received[bus->received_count++] = came;
     return true;
   }
   close_all(came.numbers, came.count);
-  broken(bus, problem);
+  broken(bus, "the bus sent descriptors without a frame that names them");
   return false;
 }
 
 static void read_in(strata *bus) {
   if (bus->in_end == bus->in_size && !make_room(bus, bus->in_size)) return;
   ssize_t count;
-  if (!bus->carries) count = recv(bus->fd, bus->in + bus->in_end, bus->in_size - bus->in_end, MSG_DONTWAIT);
-  else if (!read_with(bus, &count)) return;
+  if (!read_with(bus, &count)) return;
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (count <= 0) {
     disconnected(bus, bus->last_code, bus->last_message);

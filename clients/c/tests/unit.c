@@ -1,7 +1,7 @@
 /* Tests of the client against a broker that this program plays itself, on one
  * thread: it writes frames, lets the client step, and reads what came. Nothing
  * sleeps; a reconnection's pause is the client's own. */
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE
 #include "strata.h"
 
 #include <dirent.h>
@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -805,7 +807,7 @@ static void descriptors(void) {
   /* What comes: calls, reports, replies. What isn't taken is closed. */
   start_files((strata_options){0}, true);
   int connected = open_files();
-  check(has("\"descriptors\":true,\"module\"") && has("\"take\":{\"descriptors\":{\"params\":16,\"reply\":0}}"));
+  check(has("\"memory\":true,\"descriptors\":true,\"module\"") && has("\"take\":{\"descriptors\":{\"params\":16,\"reply\":0}}"));
   check(strata_descriptors(bus, "T/take", 1, 0) == STRATA_INVALID);
   give_with("{\"kind\":\"call\",\"id\":1,\"to\":\"T/take\",\"descriptors\":2}", "", two, 2);
   check(is("{\"kind\":\"reply\",\"id\":1}", NULL) && seen_count == 2 && open_files() == connected);
@@ -954,16 +956,26 @@ static void descriptors(void) {
   check(lost == 3);
   greet(), write_with("", 1, two, 1), write_with("", 1, two, 1), step();
   check(lost == 4 && open_files() == connected - 1);
-  /* The kernel drops what has no room, as it does when the process may open no more files. */
-  greet(), give_with(names_two, "", sixteen, 17), step();
-  check(lost == 5 && open_files() == connected - 1 && strstr(last_line, "RLIMIT_NOFILE") != NULL);
-  /* Three sets without a frame that names them, the third inside a handler that waits. */
+  /* The kernel drops what has no room, as it does when the process may open no more files: the
+   * request ends, and the connection goes on. */
   greet();
+  give_with("{\"kind\":\"call\",\"id\":9,\"to\":\"T/take\",\"descriptors\":2}", "", sixteen, 17);
+  check(next() && has("\"id\":9,\"code\":\"overloaded\"") && has("RLIMIT_NOFILE") && has("\"ran\":\"no\""));
+  give_with("{\"kind\":\"notice\",\"id\":10,\"name\":\"files\",\"subscription\":13,\"via\":\"report\",\"descriptors\":1}", "", sixteen, 17);
+  check(next() && has("\"id\":10,\"code\":\"overloaded\""));
+  m = (strata_message){.to = "B/b", .answered = answered};
+  check(strata_send(bus, STRATA_CALL, &m, &id) == STRATA_OK && next());
+  snprintf(header, sizeof header, "{\"kind\":\"reply\",\"id\":%d,\"descriptors\":2}", (int)id);
+  give_with(header, "", sixteen, 17), step();
+  check(strcmp(seen, "overloaded yes null") == 0 && lost == 4 && open_files() == connected);
+  give("{\"kind\":\"call\",\"id\":11,\"to\":\"T/echo\"}", "7");
+  check(is("{\"kind\":\"reply\",\"id\":11}", "7"));
+  /* Three sets without a frame that names them, the third inside a handler that waits. */
   length = frame_of(bytes, "{\"kind\":\"call\",\"id\":5,\"to\":\"T/wait\"}", "", 0);
   write_with(bytes, 1, two, 1), step();
   write_all(bytes + 1, length - 1), write_with("", 1, two, 1), write_with("", 1, two, 1);
   strata_step(bus, 0);
-  check(lost == 6 && open_files() == connected - 1);
+  check(lost == 5 && open_files() == connected - 1);
   done();
 
   /* Neither this end nor an older bus may carry some. */
@@ -984,6 +996,233 @@ static void descriptors(void) {
   check(open_files() == before);
 }
 
+/* ---- Bodies in memory files ---- */
+
+static const char welcome_body[] =
+    "{\"subscriptions\":[11,12,13],\"limits\":{\"frame\":1000000,\"header\":16384,\"body\":25000000},"
+    "\"features\":[\"descriptors\",\"memory\"]}";
+
+enum { all_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
+
+/* A file that holds a text of `length` bytes in quotes, sealed like this. Something follows its end in
+ * the last page, as a sender may leave it. */
+static int text_file(size_t length, int seals) {
+  int number = memfd_create("body", MFD_ALLOW_SEALING);
+  if (number < 0 || ftruncate(number, (off_t)length) != 0) abort();
+  char *bytes = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0);
+  if (bytes == MAP_FAILED) abort();
+  memset(bytes, 'x', (length + 4095) / 4096 * 4096);
+  bytes[0] = bytes[length - 1] = '"';
+  munmap(bytes, length);
+  if (fcntl(number, F_ADD_SEALS, seals) != 0) abort();
+  return number;
+}
+
+/* Whether a body is such a text, with a NUL behind it. */
+static bool is_text(const char *body, size_t length, size_t expected) {
+  if (length != expected || body[0] != '"' || body[length - 1] != '"' || body[length] != 0) return false;
+  return body[1] == 'x' && memcmp(body + 1, body + 2, length - 3) == 0;
+}
+
+/* Whether the only descriptor that came is a sealed file with such a text; closes it. */
+static bool came_text(size_t length) {
+  if (came_count != 1) return false;
+  char *bytes = malloc(length + 2);
+  ssize_t count = pread(came[0], bytes, length + 1, 0);
+  bytes[length] = 0;
+  bool same = count == (ssize_t)length && is_text(bytes, length, length) && (fcntl(came[0], F_GET_SEALS) & all_seals) == all_seals;
+  free(bytes);
+  drop_came();
+  return same;
+}
+
+static size_t expected_length;
+static int texts_seen;
+static void take_text(strata_request *r, void *c) {
+  (void)c;
+  check(is_text(strata_body(r), strata_length(r), expected_length) && strata_descriptor_count(r) == 0);
+  texts_seen++;
+}
+static void echo_text(strata_request *r, void *c) { take_text(r, c), echo(r, c); }
+static void keep_text(strata_request *r, void *c) { take_text(r, c), keep(r, c); }
+static void text_answered(strata *b, const strata_answer *a, void *c) {
+  (void)b, (void)c;
+  check(a->ok && is_text(a->body, a->length, expected_length) && a->descriptor_count == 0);
+  texts_seen++;
+}
+static void long_reply(strata_request *r, void *c) { strata_reply(r, c, 0); }
+static strata_status long_status;
+static void long_part(strata_request *r, void *c) {
+  long_status = strata_part(r, c, 0);
+  strata_fail_with(r, "T.long", NULL, NULL, c, 0);
+}
+
+static void start_texts(char *body) {
+  make((strata_options){0});
+  declare();
+  strata_observation texts = {.name = "text", .handler = take_text};
+  strata_observe(bus, &texts);
+  strata_action(bus, "T/echoText", 0, echo_text, NULL);
+  strata_action(bus, "T/keepText", 0, keep_text, NULL);
+  strata_action(bus, "T/long", 0, long_reply, body);
+  strata_action(bus, "T/longPart", STRATA_STREAM, long_part, body);
+  strata_event(bus, "long", long_reply, body);
+  greet();
+  texts_seen = 0;
+}
+
+static void large_bodies(void) {
+  test_name = "large bodies";
+  int before = open_files();
+  const size_t large = 20 << 20, little = 300000; /* whole pages, and not */
+  char header[128], *body = malloc(26000001);
+  memset(body, 'x', 26000000), body[0] = '"', body[26000000] = 0;
+  int file = text_file(large, all_seals), little_file = text_file(little, all_seals);
+  welcomed = welcome_body;
+  start_texts(body);
+  int connected = open_files();
+  check(has("\"protocol\":1,\"memory\":true"));
+
+  /* What comes: a call, a report's notice, a reply. */
+  for (int i = 0; i < 2; i++) {
+    expected_length = i == 0 ? large : little;
+    snprintf(header, sizeof header, "{\"kind\":\"call\",\"id\":%d,\"to\":\"T/echoText\",\"memory\":%zu}", 5 + i, expected_length);
+    give_with(header, "", i == 0 ? &file : &little_file, 1);
+    snprintf(header, sizeof header, "{\"kind\":\"reply\",\"id\":%d,\"memory\":%zu}", 5 + i, expected_length);
+    check(is(header, "") && came_text(expected_length));
+  }
+  check(texts_seen == 2 && open_files() == connected && strata_memory(bus) < 100 << 10);
+  expected_length = large;
+  snprintf(header, sizeof header, "{\"kind\":\"notice\",\"id\":7,\"name\":\"text\",\"subscription\":13,\"memory\":%zu}", large);
+  give_with(header, "", &file, 1);
+  check(is("{\"kind\":\"reply\",\"id\":7}", "") && texts_seen == 3 && open_files() == connected);
+  strata_message m = {.to = "B/b", .answered = text_answered};
+  uint64_t id = 0;
+  check(strata_send(bus, STRATA_CALL, &m, &id) == STRATA_OK && next());
+  snprintf(header, sizeof header, "{\"kind\":\"reply\",\"id\":%d,\"memory\":%zu}", (int)id, large);
+  give_with(header, "", &file, 1), step();
+  check(texts_seen == 4 && open_files() == connected);
+  give_with(header, "", &file, 1), step(); /* for nobody */
+  check(texts_seen == 4 && open_files() == connected);
+
+  /* It is there as long as its request. */
+  expected_length = little;
+  snprintf(header, sizeof header, "{\"kind\":\"call\",\"id\":8,\"to\":\"T/keepText\",\"memory\":%zu}", little);
+  give_with(header, "", &little_file, 1), step();
+  check(is_text(strata_body(kept), strata_length(kept), little) && open_files() == connected);
+  strata_reply(kept, NULL, 0);
+  check(is("{\"kind\":\"reply\",\"id\":8}", ""));
+  strata_result result;
+  m = (strata_message){.to = "B/b"};
+  snprintf(header, sizeof header, "{\"kind\":\"reply\",\"id\":%d,\"memory\":%zu}", (int)id + 1, little);
+  give_with(header, "", &little_file, 1);
+  check(strata_wait(bus, STRATA_CALL, &m, &result) && is_text(result.answer.body, result.answer.length, little));
+  strata_result_free(bus, &result);
+  check(next());
+
+  /* What goes out. */
+  body[large - 1] = '"';
+  m = (strata_message){.to = "B/b", .body = body, .length = large};
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK && next() && has("\"memory\":20971520") && came_text(large));
+  m.name = "n";
+  check(strata_send(bus, STRATA_REPORT, &m, NULL) == STRATA_OK && next() && has("\"memory\":20971520") && came_text(large));
+  check(open_files() == connected);
+  body[large - 1] = 'x';
+  m.length = 256 * 1024 - 1, m.to = "B/b";
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK && next() && !has("memory") && strlen(got_body) == m.length);
+  m.length = 256 * 1024;
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK && next() && has("\"memory\":262144") && came_count == 1 && *got_body == 0);
+  drop_came();
+
+  /* What goes in the frame: broadcasts, opens, calls of the bus, parts, errors, and bodies with descriptors. */
+  m.to = "bus/x";
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK && next() && !has("memory") && strlen(got_body) == m.length);
+  check(strata_send(bus, STRATA_BROADCAST, &m, NULL) == STRATA_OK && next() && !has("memory") && strlen(got_body) == m.length);
+  check(strata_send(bus, STRATA_OPEN, &m, NULL) == STRATA_OK && next() && !has("memory") && strlen(got_body) == m.length);
+  m.length = large;
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_TOO_LARGE && strata_send(bus, STRATA_BROADCAST, &m, NULL) == STRATA_TOO_LARGE);
+  body[400000] = 0;
+  give("{\"kind\":\"call\",\"id\":9,\"to\":\"T/longPart\",\"credit\":1}", "");
+  check(next() && has("\"more\":true") && !has("memory") && strlen(got_body) == 400000 && long_status == STRATA_OK);
+  check(next() && has("T.long") && !has("memory") && strlen(got_body) == 400000);
+  give("{\"kind\":\"call\",\"id\":10,\"to\":\"module/event\",\"name\":\"long\"}", "");
+  check(next() && has("\"kind\":\"reply\",\"id\":10}") && strlen(got_body) == 400000);
+  body[400000] = 'x';
+
+  /* Beyond the limit. */
+  m = (strata_message){.to = "B/b", .body = body, .length = 25000001};
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_TOO_LARGE && strata_send(bus, STRATA_REPORT, &m, NULL) == STRATA_TOO_LARGE);
+  give("{\"kind\":\"call\",\"id\":11,\"to\":\"T/long\"}", "");
+  check(next() && has("\"id\":11,\"code\":\"failed\",\"message\":\"the answer exceeds") && has("\"ran\":\"yes\""));
+
+  /* What isn't sent yet has as many bytes at most, and is closed with the connection. */
+  m.length = large;
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK && open_files() == connected + 1);
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OVERLOADED && open_files() == connected + 1);
+  m.to = "\xff";
+  m.length = little;
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_INVALID && open_files() == connected + 1);
+  m.to = "B/b";
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK && open_files() == connected + 2);
+  drop_peer(), step();
+  check(lost == 1 && open_files() == connected - 2);
+  greet();
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK && next() && has("memory") && came_count == 1);
+  drop_came();
+
+  /* Without a file the body goes in the frame, if it fits. */
+  struct rlimit files, few;
+  int number = dup(0); /* the lowest that is free */
+  close(number);
+  getrlimit(RLIMIT_NOFILE, &files);
+  few = files, few.rlim_cur = (rlim_t)number;
+  setrlimit(RLIMIT_NOFILE, &few);
+  strata_status in_frame = strata_send(bus, STRATA_CALL, &m, NULL);
+  m.length = large;
+  strata_status none = strata_send(bus, STRATA_CALL, &m, NULL);
+  give("{\"kind\":\"call\",\"id\":12,\"to\":\"T/long\"}", "");
+  body[large] = 0;
+  step();
+  setrlimit(RLIMIT_NOFILE, &files);
+  check(in_frame == STRATA_OK && next() && !has("memory") && strlen(got_body) == little && none == STRATA_OVERLOADED);
+  check(next() && has("\"id\":12,\"code\":\"overloaded\"") && has("\"ran\":\"yes\""));
+
+  /* A file for which this process has no room ends its request. */
+  snprintf(header, sizeof header, "{\"kind\":\"call\",\"id\":13,\"to\":\"T/echoText\",\"memory\":%zu}", little);
+  give_with(header, "", &little_file, 1);
+  setrlimit(RLIMIT_NOFILE, &few), step(), setrlimit(RLIMIT_NOFILE, &files);
+  check(next() && has("\"id\":13,\"code\":\"overloaded\"") && has("\"ran\":\"no\"") && lost == 1 && open_files() == connected);
+
+  /* What the kernel doesn't take ends the connection: here a file that is closed already. */
+  m.length = little;
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK && close(number) == 0);
+  strata_step(bus, 0);
+  check(lost == 2 && strstr(last_line, strerror(EBADF)) != NULL);
+
+  /* Nor does a file that can be changed, has another length, or comes with a body. */
+  int unsealed = text_file(little, F_SEAL_SHRINK | F_SEAL_GROW);
+  greet(), give_with(header, "", &unsealed, 1), step();
+  check(lost == 3);
+  greet(), give_with(header, "", &file, 1), step();
+  check(lost == 4);
+  greet(), give_with(header, "1", &little_file, 1), step();
+  check(lost == 5);
+  greet(), give(header, ""), step();
+  close(unsealed);
+  check(lost == 6 && open_files() == connected - 1);
+  done();
+
+  /* An older bus takes none. */
+  welcomed = welcome;
+  start_texts(body);
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK && next() && !has("memory") && strlen(got_body) == little);
+  m.length = large;
+  check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_TOO_LARGE);
+  done();
+  close(file), close(little_file), free(body);
+  check(open_files() == before);
+}
+
 int main(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   snprintf(folder, sizeof folder, "/tmp/strata-unit-XXXXXX");
@@ -991,7 +1230,7 @@ int main(void) {
   snprintf(path, sizeof path, "%s/bus", folder);
   unsetenv("STRATA_MODULE"), unsetenv("STRATA_TOKEN"), unsetenv("STRATA_LIFELINE");
   listen_anew();
-  json(), served(), nested(), own(), descriptors(), session(), ends(), backlog();
+  json(), served(), nested(), own(), descriptors(), large_bodies(), session(), ends(), backlog();
   /* Signals interrupt every call of the system. */
   struct sigaction action = {.sa_handler = interrupted};
   struct itimerval often = {{0, 4000}, {0, 4000}}, never = {{0, 0}, {0, 0}};
