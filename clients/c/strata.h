@@ -1,6 +1,6 @@
 /* A client of the Strata bus in C: modules and operators' tools.
  *
- * One header and one file, C11 and POSIX, nothing beyond libc. It follows the
+ * One header and one file, C11 and Linux, nothing beyond libc. It follows the
  * protocol (docs/protocol.md) and the behaviour that docs/session.md
  * recommends. clients/c/README.md shows a module in 20 lines.
  *
@@ -12,6 +12,10 @@
  * NUL, and a NULL body is JSON's null. Bodies that this library gives have a
  * NUL after their last byte. Text that the caller passes is copied. A body that
  * it passes isn't checked: the receiver refuses one that isn't JSON.
+ *
+ * Large bodies: from 256 KiB on, those of calls, final replies and reports go in
+ * memory files and are mapped where they come, up to the bus's `limits.body`. They
+ * count neither for `memory` nor for `frame`.
  */
 #ifndef STRATA_H
 #define STRATA_H
@@ -31,9 +35,9 @@ extern "C" {
 typedef enum strata_status {
   STRATA_OK = 0,
   STRATA_UNAVAILABLE, /**< there is no connection at present */
-  STRATA_OVERLOADED,  /**< `calls`, `queued` or `nesting` is used up */
+  STRATA_OVERLOADED,  /**< `calls`, `queued` or `nesting` is used up, or too many large bodies are unsent */
   STRATA_NO_MEMORY,   /**< `memory` is used up, or the allocator refused */
-  STRATA_TOO_LARGE,   /**< the header or the frame exceeds the bus's limit */
+  STRATA_TOO_LARGE,   /**< the header, the frame or the body exceeds the bus's limit */
   STRATA_NO_CREDIT,   /**< the caller takes no part now: wait for `writable` */
   STRATA_ENDED,       /**< the request has its answer, or was cancelled */
   STRATA_INVALID      /**< an argument is wrong, or comes too late */

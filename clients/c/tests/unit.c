@@ -1160,13 +1160,14 @@ static void large_bodies(void) {
   check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK && open_files() == connected + 1);
   check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OVERLOADED && open_files() == connected + 1);
   m.to = "\xff";
-  m.length = little;
+  m.length = 4000000;
   check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_INVALID && open_files() == connected + 1);
   m.to = "B/b";
   check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK && open_files() == connected + 2);
   drop_peer(), step();
   check(lost == 1 && open_files() == connected - 2);
   greet();
+  m.length = little;
   check(strata_send(bus, STRATA_CALL, &m, NULL) == STRATA_OK && next() && has("memory") && came_count == 1);
   drop_came();
 
