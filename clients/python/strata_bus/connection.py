@@ -10,8 +10,9 @@ from .descriptor_transport import DescriptorTransport
 from .descriptors import BodyWithDescriptors, Descriptor, WithDescriptors, close_all
 from .errors import BusError
 from .hello import divided, missing_feature
-from .limits import EXCESS, GATHERED, HELLO, HIGH_WATER, LAST, LIMITS, READ
+from .limits import EXCESS, GATHERED, HELLO, HIGH_WATER, LARGE_BODY, LAST, LIMITS, READ
 from .log import logger
+from .memory_files import BodyFile, body_file, body_of_file, may_answer_in_file, may_have_file
 from .streams import Parts
 
 if TYPE_CHECKING:
@@ -57,10 +58,11 @@ class Connection(asyncio.BufferedProtocol):
         self.numbers: list[int] = []  # of the observations in hello, in their order
 
         self.carries = bool(hello.get("descriptors"))
-        """Whether its hello says that descriptors go with its frames."""
-        self._received: collections.deque[list[Descriptor]] = collections.deque()
-        """The descriptors of each frame, in order, whose frames aren't complete yet."""
-        self._hello_parts = collections.deque(divided(hello))
+        """Whether its hello says that the program's descriptors go with its frames."""
+        self._received: collections.deque[list[Descriptor] | None] = collections.deque()
+        """The descriptors of each frame, in order, whose frames aren't complete yet. None stands for
+        those that this process can't take."""
+        self._hello_parts = collections.deque(divided({**hello, "memory": True}))
         self._urls: list[dict[str, str]] = hello.get("urls", [])
         self._decoder = FrameDecoder()
         # All reads share one buffer; the kernel would map a new one each time.
@@ -129,12 +131,9 @@ class Connection(asyncio.BufferedProtocol):
         Args:
             is_whole: whether all have come: the kernel drops those for which this process has no room.
         """
-        if is_whole:
-            self._received.append(descriptors)
-            return
-        close_all(descriptors)
-        logger.error("this process can't open as many files as came: the connection to the bus is made anew")
-        self.fail(BusError("closed", "this process can't open as many files as came: raise RLIMIT_NOFILE", ran="maybe"))
+        if not is_whole:
+            close_all(descriptors)
+        self._received.append(descriptors if is_whole else None)
 
     def connection_lost(self, _: Exception | None) -> None:
         """Ends all requests and handlers."""
@@ -147,7 +146,7 @@ class Connection(asyncio.BufferedProtocol):
             self._settle(request, BusError("died", f"the connection to the bus ended: {self._reason}", ran=ran))
         self.open.clear()
         for descriptors in self._received:
-            close_all(descriptors)
+            close_all(descriptors or [])
         self._received.clear()
         for served in [*self.served.values(), *self.observing]:
             served.cancel()
@@ -255,7 +254,17 @@ class Connection(asyncio.BufferedProtocol):
         header["id"] = number
         if descriptors:
             header["descriptors"] = len(descriptors)
-        frame = self.encoded(header, body)
+        file = self._file(body) if len(body) >= LARGE_BODY and not descriptors and may_have_file(header) else None
+        if file is None:
+            frame = self.encoded(header, body)
+        else:
+            header["memory"] = len(body)
+            descriptors = [file]
+            try:
+                frame = self.encoded(header, b"")
+            except BusError:
+                file.close()
+                raise
         self._number = number
         if answer is None:
             answer = self.loop.create_future()
@@ -275,21 +284,53 @@ class Connection(asyncio.BufferedProtocol):
         if number in self.open:
             self.send(encode_frame(b'{"kind":"credit","id":%d,"credit":%d}' % (number, credit)))
 
-    def reply(self, number: int, value: Any, more: bool = False) -> None:
-        """Sends a partial or the final reply. Raises ValueError if the value can't be sent."""
-        head = b'{"kind":"reply","id":%d,"more":true}' if more else b'{"kind":"reply","id":%d}'
+    def _file(self, body: bytes) -> BodyFile | None:
+        """Returns a file that holds a large body; None if it goes in the frame.
+
+        Raises BusError `too-large`, or `overloaded` if there is no room for one.
+        """
+        most, fits = self.limits["body"], len(body) <= self.limits["frame"]
+        if len(body) > most:
+            if fits or most == 0:
+                return None
+            raise BusError("too-large", f"the body has {len(body)} bytes, the bus takes {most}", ran="no")
         try:
-            frame = self.encoded(head % number, encode(value))
+            return body_file(body)
+        except OSError as error:
+            if fits:
+                return None
+            raise BusError(
+                "overloaded", f"the body of {len(body)} bytes can't go in a memory file: {error}", ran="no"
+            ) from None
+
+    def reply(
+        self, number: int, value: Any, more: bool = False, to: dict[str, Any] | None = None
+    ) -> None:
+        """Sends a partial or the final reply. Raises ValueError if the value can't be sent.
+
+        Args:
+            to: the header of the call that it answers; without it the value goes in the frame.
+        """
+        head = b'{"kind":"reply","id":%d,"more":true}' if more else b'{"kind":"reply","id":%d}'
+        file = None
+        try:
+            body = encode(value)
+            if len(body) >= LARGE_BODY and to is not None and may_answer_in_file(to):
+                file = self._file(body)
+            frame = self.encoded(head % number, body) if file is None else b""
         except (ValueError, BusError) as error:
             raise ValueError(f"the answer can't be sent: {error}") from None
-        self.send(frame)
+        if file is None:
+            self.send(frame)
+        else:
+            self.send(encode_frame(b'{"kind":"reply","id":%d,"memory":%d}' % (number, len(body))), [file])
 
-    def reply_with(self, number: int, answer: WithDescriptors[Any]) -> None:
+    def reply_with(self, number: int, answer: WithDescriptors[Any], to: dict[str, Any]) -> None:
         """Sends the final reply with descriptors. Raises ValueError if they can't be sent."""
         descriptors = answer.descriptors
         head = b'{"kind":"reply","id":%d,"descriptors":%d}' % (number, len(descriptors))
         if not descriptors:
-            self.reply(number, answer.value)
+            self.reply(number, answer.value, to=to)
             return
         if not self.carries:
             raise ValueError("the answer can't be sent: the action doesn't declare its descriptors")
@@ -340,8 +381,14 @@ class Connection(asyncio.BufferedProtocol):
 
     def _take(self, header: dict[str, Any], body: bytes) -> None:
         kind = header["kind"]
-        if "descriptors" in header:
-            header["descriptors"] = self._take_descriptors(header)
+        if "memory" in header or "descriptors" in header:
+            try:
+                body = self._take_received(header, body)
+            except BusError as error:
+                if error.code != "overloaded":
+                    raise
+                self._refuse_frame(header, error)
+                return
         if kind == "call":
             self.bus._called(self, header, body)
         elif kind == "reply":
@@ -359,14 +406,42 @@ class Connection(asyncio.BufferedProtocol):
             if served is not None:
                 served.add_credit(header["credit"])
 
-    def _take_descriptors(self, header: dict[str, Any]) -> list[Descriptor]:
-        """Returns the descriptors that came with a frame. They are closed when nobody has them any more."""
+    def _take_received(self, header: dict[str, Any], body: bytes) -> bytes:
+        """Takes what came with a frame, and returns its body.
+
+        The header gets the descriptors. They are closed when nobody has them any more. Raises
+        BusError `overloaded` if this process has no room for what came, else `bad-header`.
+        """
+        count = 1 if "memory" in header else header["descriptors"]
         came = self._received.popleft() if self._received else []
-        if len(came) != header["descriptors"]:
+        if came is None:
+            raise BusError("overloaded", "this process can't open as many files as came: raise RLIMIT_NOFILE", ran="no")
+        if len(came) != count or "memory" in header and body:
             raise BusError(
-                "bad-header", f"a {header['kind']} with {header['descriptors']} descriptors brought {len(came)}", ran="no"
+                "bad-header", f"a {header['kind']} with {count} descriptors brought {len(came)}", ran="no"
             )
-        return came
+        if "memory" not in header:
+            header["descriptors"] = came
+            return body
+        try:
+            return body_of_file(came[0], header["memory"])
+        except ValueError as error:
+            raise BusError("bad-header", str(error), ran="no") from None
+        except (OSError, MemoryError) as error:
+            raise BusError("overloaded", f"the body in a memory file can't be read: {error}", ran="no") from None
+
+    def _refuse_frame(self, header: dict[str, Any], error: BusError) -> None:
+        """Answers a request, or ends one, whose descriptors or body this process can't take."""
+        logger.error("a %s is lost: %s", header["kind"], error.message)
+        number = header["id"]
+        if header["kind"] != "reply":
+            self.refuse(number, error)
+            return
+        error.ran = "yes"
+        request = self.open.pop(number, None)
+        self.hooks.pop(number, None)
+        if request is not None:
+            self._settle(request, error)
 
     def _take_reply(self, header: dict[str, Any], body: bytes) -> None:
         number = header["id"]

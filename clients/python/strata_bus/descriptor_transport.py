@@ -1,6 +1,6 @@
-"""`DescriptorTransport`: what asyncio's transport is to other connections, for one that carries descriptors.
+"""`DescriptorTransport`: a connection's transport.
 
-asyncio's own can't send or receive what goes beside the bytes.
+asyncio's own can't send or receive what goes beside the bytes: descriptors, and the files of large bodies.
 """
 
 import array
@@ -12,12 +12,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .descriptors import Descriptor, close_all
-from .limits import DESCRIPTOR_WEIGHT, MOST_DESCRIPTORS
+from .limits import MOST_DESCRIPTORS
 
 if TYPE_CHECKING:
     from .connection import Connection
 
 _ROOM = socket.CMSG_SPACE(MOST_DESCRIPTORS * array.array("i").itemsize)
+# Plain integers, because an operation with a flag's enum costs as much as a read.
+_FLAGS = int(socket.MSG_CMSG_CLOEXEC)
+_CUT = int(socket.MSG_CTRUNC)
 
 
 class DescriptorTransport(asyncio.Transport):
@@ -36,6 +39,7 @@ class DescriptorTransport(asyncio.Transport):
         self._writes = False  # whether the loop waits for room in the socket
         self._closing = False
         self._lost = False
+        self._incoming = [connection.get_buffer(-1)]  # which is always the same
         connection.connection_made(self)
         if not self._closing:
             loop.add_reader(client, self._read)
@@ -48,7 +52,7 @@ class DescriptorTransport(asyncio.Transport):
         self._low = self._high // 4 if low is None else low
 
     def get_write_buffer_size(self) -> int:
-        """Returns the bytes that the kernel hasn't taken; an unsent descriptor counts as 1 KiB."""
+        """Returns the bytes that the kernel hasn't taken, and the weight of unsent descriptors."""
         return self._size
 
     def is_closing(self) -> bool:
@@ -57,6 +61,14 @@ class DescriptorTransport(asyncio.Transport):
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         """Writes what the socket takes now, and the rest when it can."""
+        if not self._waiting and not self._closing:
+            try:
+                count = self._socket.send(data)
+            except OSError:
+                count = 0  # the further write fails in the same way
+            if count == len(data):
+                return
+            data = memoryview(data)[count:]
         self.write_with(data, [])
 
     def write_with(self, data: bytes | bytearray | memoryview, descriptors: Sequence[Descriptor]) -> None:
@@ -65,7 +77,7 @@ class DescriptorTransport(asyncio.Transport):
             close_all(descriptors)
             return
         self._waiting.append((memoryview(data), descriptors))
-        self._size += len(data) + len(descriptors) * DESCRIPTOR_WEIGHT
+        self._size += len(data) + sum(one.weight for one in descriptors)
         if not self._writes:
             self._write()
         if self._size > self._high and not self._paused and not self._lost:
@@ -88,30 +100,32 @@ class DescriptorTransport(asyncio.Transport):
     # -- reading and writing
 
     def _read(self) -> None:
-        connection = self._connection
         try:
-            count, beside, flags, _ = self._socket.recvmsg_into(
-                [connection.get_buffer(-1)], _ROOM, socket.MSG_CMSG_CLOEXEC
-            )
+            count, beside, flags, _ = self._socket.recvmsg_into(self._incoming, _ROOM, _FLAGS)
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
             self._end(error)
             return
+        if beside or flags & _CUT:
+            self._receive(beside, not flags & _CUT)
+            if self._closing:
+                return
+        if count:
+            self._connection.buffer_updated(count)
+        else:
+            self._end(None)
+
+    def _receive(self, beside: list[tuple[int, int, bytes]], is_whole: bool) -> None:
+        """Hands over the descriptors that came beside the bytes."""
         received: list[Descriptor] = []
         for level, kind, data in beside:
             if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
                 numbers = array.array("i")
                 numbers.frombytes(data[: len(data) - len(data) % numbers.itemsize])
                 received += map(Descriptor, numbers)
-        if received or flags & socket.MSG_CTRUNC:
-            connection.descriptors_received(received, is_whole=not flags & socket.MSG_CTRUNC)
-        if self._closing:
-            return
-        if count:
-            connection.buffer_updated(count)
-        else:
-            self._end(None)
+        if received or not is_whole:
+            self._connection.descriptors_received(received, is_whole=is_whole)
 
     def _write(self) -> None:
         """Writes until the socket takes no more. Each frame that waits has a write of its own."""
@@ -133,7 +147,7 @@ class DescriptorTransport(asyncio.Transport):
                 self._end(error)
                 return
             close_all(descriptors)
-            self._size -= count + len(descriptors) * DESCRIPTOR_WEIGHT
+            self._size -= count + sum(one.weight for one in descriptors)
             if count < len(data):
                 self._waiting[0] = (data[count:], [])
             else:

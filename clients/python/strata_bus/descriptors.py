@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from .errors import BusError
-from .limits import MOST_DESCRIPTORS
+from .limits import DESCRIPTOR_WEIGHT, MOST_DESCRIPTORS
 
 ValueWithT = TypeVar("ValueWithT")
 
@@ -52,6 +52,9 @@ class Descriptor:
     """
 
     __slots__ = ("_number", "__weakref__")
+
+    weight = DESCRIPTOR_WEIGHT
+    """The bytes as which it counts while it is unsent."""
 
     def __init__(self, number: int) -> None:
         """Takes an open descriptor over."""

@@ -14,7 +14,7 @@ async def connected(path: str, make: Callable[[], Connection]) -> Connection:
     """Connects, and returns a connection that has said hello. Raises OSError.
 
     Args:
-        make: makes the connection, which gets asyncio's transport, or one that carries descriptors.
+        make: makes the connection.
     """
     client = socket.socket(socket.AF_UNIX)
     try:
@@ -24,10 +24,7 @@ async def connected(path: str, make: Callable[[], Connection]) -> Connection:
         client.connect(path)
         client.setblocking(False)
         connection = make()
-        if connection.carries:
-            DescriptorTransport(connection.loop, client, connection)
-        else:
-            await connection.loop.create_unix_connection(lambda: connection, sock=client)
+        DescriptorTransport(connection.loop, client, connection)
     except BaseException:
         client.close()
         raise

@@ -4,9 +4,11 @@ The bus sends the manifest's `limits` in its answer to hello; they replace `LIMI
 limits here are fixed.
 """
 
-LIMITS = {"frame": 16 << 20, "header": 16 << 10, "calls": 1024, "queue": 8 << 20}
-"""The limits until hello is answered: bytes of a frame and of a header, open requests, and
-queued bytes."""
+LIMITS = {"frame": 16 << 20, "header": 16 << 10, "calls": 1024, "queue": 8 << 20, "body": 0}
+"""The limits until hello is answered: bytes of a frame and of a header, open requests, queued
+bytes, and bytes of a body in a memory file, which an older bus doesn't take."""
+LARGE_BODY = 256 << 10
+"""The bytes from which a body goes in a memory file. Below, copying costs less."""
 EXCESS = 1024
 """The bytes by which a received frame or header may exceed what the broker takes."""
 MOST_HANDLERS = 1024

@@ -43,7 +43,7 @@ class Runner:
             result = handler(argument)
             if type(result) in _PLAIN and not connection.paused:
                 if served.id is not None:
-                    connection.reply(served.id, result)
+                    connection.reply(served.id, result, to=served.header)
                 served.ended()
                 return
             served.task = connection.loop.create_task(self._finish(served, result, done))
@@ -75,9 +75,9 @@ class Runner:
             if served.id is not None:
                 await connection.room()
                 if isinstance(result, WithDescriptors):
-                    connection.reply_with(served.id, result)
+                    connection.reply_with(served.id, result, served.header)
                 else:
-                    connection.reply(served.id, result)
+                    connection.reply(served.id, result, to=served.header)
             code = "ok"
         except asyncio.CancelledError:
             # A caller that has cancelled wants no answer, and a lost connection takes none.

@@ -4,8 +4,10 @@
 """
 
 import asyncio
+import gc
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -79,6 +81,17 @@ def environment(**more: str) -> dict[str, str]:
     """The test's environment without anything of a bus."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("STRATA", "PYTHON"))}
     return {**kept, "PYTHONPATH": str(CLIENT), **more}
+
+
+def open_files() -> int:
+    """How many descriptors this process has, the one that counts them left out."""
+    return len(os.listdir("/proc/self/fd")) - 1
+
+
+def open_files_at_first() -> int:
+    """The same before a test; without what an earlier one left, which would be closed in between."""
+    gc.collect()
+    return open_files()
 
 
 class BusCase(unittest.IsolatedAsyncioTestCase):
@@ -182,6 +195,35 @@ class BusCase(unittest.IsolatedAsyncioTestCase):
             await within(work)
         self.assertEqual((raised.exception.code, raised.exception.ran), (code, ran), str(raised.exception))
         return raised.exception
+
+
+class FakeBusCase(unittest.IsolatedAsyncioTestCase):
+    """A test that is the bus itself."""
+
+    async def asyncSetUp(self) -> None:
+        asyncio.get_running_loop().slow_callback_duration = 60.0
+        self._folder = tempfile.TemporaryDirectory(prefix="strata python ")
+        self.path = self._folder.name + "/bus.sock"
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen()
+        self.listener.setblocking(False)
+        self.before = open_files_at_first()
+
+    async def asyncTearDown(self) -> None:
+        self.listener.close()
+        self._folder.cleanup()
+
+    async def connected(self, limits: bytes = b"{}") -> tuple[strata_bus.Operator, socket.socket]:
+        """A tool, and the bus's end of its connection."""
+        tool = strata_bus.Operator(self.path, descriptors=True)
+        connecting = asyncio.create_task(tool.connect())
+        bus, _ = await within(asyncio.get_running_loop().sock_accept(self.listener))
+        bus.setblocking(True)
+        hello = b'{"limits":%b,"subscriptions":[],"features":["descriptors"]}' % limits
+        bus.send(strata_bus.encode_frame(b'{"kind":"reply","id":1}', hello))
+        await within(connecting)
+        return tool, bus
 
 
 def _others() -> set[asyncio.Task[Any]]:

@@ -183,7 +183,7 @@ class CallTests(BusCase):
         high = await self.start(strata_bus.Module("High"))
         for value in (float("nan"), object(), "\ud800", {("a",): 1}):
             await self.assertRefused(high.call("Low/echo", value), "bad-params", "no")
-        await self.assertRefused(high.call("Low/echo", "x" * (16 << 20)), "too-large", "no")
+        await self.assertRefused(high.call("bus/ping", "x" * (16 << 20)), "too-large", "no")
         await self.assertRefused(high.call("Low/" + "x" * 17_000), "too-large", "no")
         await self.assertRefused(high.call("Low/echo", meta={"a": "x" * 4_090}), "too-large", "no")
         for meta in ({1: 1, "1": 2}, {"a": 1 << 53}, {"a": "\ud800"}):
@@ -203,6 +203,8 @@ class CallTests(BusCase):
         low.action("Low/much")(lambda call: "x" * (16 << 20))
         await self.start(low)
         await self.start(high)
+        assert low._connection is not None
+        low._connection.limits["body"] = 0  # as an older bus has it
         with self.assertLogs("strata", "ERROR"):
             error = await self.assertRefused(high.call("Low/much"), "failed", "yes")
         self.assertIn("too-large", error.message)

@@ -1,24 +1,19 @@
 """Descriptors: files that go with calls, replies and reports, and that each is closed once."""
 
 import asyncio
-import gc
 import os
 import resource
 import signal
 import socket
-import tempfile
 import unittest
 import unittest.mock
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
-from support import BusCase, Seen, strata_bus, within
+from support import BusCase, FakeBusCase, Seen, open_files, open_files_at_first, strata_bus, within
 
 from strata_bus import Descriptors, WithDescriptors
 from strata_bus.descriptor_transport import DescriptorTransport
-
-HELLO = strata_bus.encode_frame(b'{"kind":"reply","id":1}', b'{"limits":{},"subscriptions":[],"features":["descriptors"]}')
-
 
 def memory(content: str) -> int:
     """A file in memory, to be read from its start."""
@@ -30,17 +25,6 @@ def memory(content: str) -> int:
 def content(descriptor: strata_bus.Descriptor) -> str:
     """What the file has."""
     return os.pread(descriptor.fileno(), 100, 0).decode()
-
-
-def open_files() -> int:
-    """How many descriptors this process has, the one that counts them left out."""
-    return len(os.listdir("/proc/self/fd")) - 1
-
-
-def open_files_at_first() -> int:
-    """The same before a test; without what an earlier one left, which would be closed in between."""
-    gc.collect()
-    return open_files()
 
 
 class DescriptorTests(BusCase):
@@ -248,8 +232,6 @@ class DescriptorTests(BusCase):
         offer.action("High/later", descriptors=Descriptors(params=1))(lambda call: None)
         error = await self.assertRefused(self.high.register(offer), "bad-params", "no")
         self.assertIn("descriptors=True", error.message)
-        assert self.high._connection is not None
-        self.assertNotIsInstance(self.high._connection._transport, DescriptorTransport)
         self.assertNotIn("descriptors", self.high.describe())
         await self.assertAllClosed()
 
@@ -452,31 +434,8 @@ class OwnDescriptorTests(unittest.TestCase):
         self.assertEqual(open_files(), before)
 
 
-class FakeBusDescriptorTests(unittest.IsolatedAsyncioTestCase):
+class FakeBusDescriptorTests(FakeBusCase):
     """What no broker sends."""
-
-    async def asyncSetUp(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="strata python ")
-        self.path = self._folder.name + "/bus.sock"
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(self.path)
-        self.listener.listen()
-        self.listener.setblocking(False)
-        self.before = open_files_at_first()
-
-    async def asyncTearDown(self) -> None:
-        self.listener.close()
-        self._folder.cleanup()
-
-    async def connected(self) -> tuple[strata_bus.Operator, socket.socket]:
-        """A tool, and the bus's end of its connection."""
-        tool = strata_bus.Operator(self.path, descriptors=True)
-        connecting = asyncio.create_task(tool.connect())
-        bus, _ = await within(asyncio.get_running_loop().sock_accept(self.listener))
-        bus.setblocking(True)
-        bus.send(HELLO)
-        await within(connecting)
-        return tool, bus
 
     async def ends(self, frame: bytes, descriptors: Sequence[int]) -> strata_bus.BusError:
         """With what the connection ends when the bus has sent this."""
@@ -545,24 +504,30 @@ class FakeBusDescriptorTests(unittest.IsolatedAsyncioTestCase):
             await within(asking)
         self.assertEqual(raised.exception.code, "died")
 
-    async def test_no_room_for_files_ends_the_connection(self) -> None:
+    async def test_no_room_for_files_ends_the_request(self) -> None:
         tool, bus = await self.connected()
-        connection = tool._connection
-        assert connection is not None
-        socket.send_fds(bus, [strata_bus.encode_frame(b'{"kind":"reply","id":7,"descriptors":2}')], [0, 0])
+        asking = asyncio.create_task(tool.call("A/b"))
+        await asyncio.sleep(0)
+        socket.send_fds(bus, [strata_bus.encode_frame(b'{"kind":"reply","id":2,"descriptors":2}')], [0, 0])
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         free = os.dup(0)
         os.close(free)
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))
-            with self.assertLogs("strata", "ERROR"):
-                error = await within(connection.ended)
+            with self.assertLogs("strata", "ERROR"), self.assertRaises(strata_bus.BusError) as raised:
+                await within(asking)
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        self.assertEqual(error.code, "closed")
+        error = raised.exception
+        self.assertEqual((error.code, error.ran), ("overloaded", "yes"))
         self.assertIn("RLIMIT_NOFILE", error.message)
-        await asyncio.sleep(0)
+        # The connection goes on.
+        asking = asyncio.create_task(tool.call("A/b"))
+        bus.send(strata_bus.encode_frame(b'{"kind":"reply","id":3}', b"7"))
+        self.assertEqual(await within(asking), 7)
+        await within(tool.close())
         bus.close()
+        await asyncio.sleep(0)
         self.assertEqual(open_files(), self.before)
 
     async def test_a_bus_that_has_none_serves_no_module_with_them(self) -> None:
