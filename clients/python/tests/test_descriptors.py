@@ -512,12 +512,12 @@ class FakeBusDescriptorTests(FakeBusCase):
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         free = os.dup(0)
         os.close(free)
-        try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))
-            with self.assertLogs("strata", "ERROR"), self.assertRaises(strata_bus.BusError) as raised:
+        with self.assertLogs("strata", "ERROR"), self.assertRaises(strata_bus.BusError) as raised:
+            try:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))
                 await within(asking)
-        finally:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         error = raised.exception
         self.assertEqual((error.code, error.ran), ("overloaded", "yes"))
         self.assertIn("RLIMIT_NOFILE", error.message)

@@ -14,6 +14,7 @@ from typing import Any
 from support import MANIFEST, BusCase, FakeBusCase, Seen, open_files, open_files_at_first, strata_bus, within
 
 from strata_bus.hello import divided
+from strata_bus.memory_files import may_answer_in_file
 
 LARGE = "x" * 20_000_000
 LITTLE = "y" * 300_000
@@ -156,12 +157,10 @@ class LargeBodyTests(BusCase):
         self.assertIn("50000002 bytes", error.message)
 
     async def test_what_the_bus_reads_goes_in_frames(self) -> None:
-        self.low.event("lid.closed")(lambda call: LITTLE)
         await self.begin()
         with unittest.mock.patch("strata_bus.connection.body_file", side_effect=AssertionError):
             await within(self.high.call("bus/ping", LITTLE))
             self.high.broadcast("much.told", LITTLE)
-            answers = await within(self.high.emit("lid.closed"))
             with open(os.devnull) as file:
                 connection = self.high._connection
                 assert connection is not None
@@ -171,7 +170,8 @@ class LargeBodyTests(BusCase):
                     await asyncio.sleep(0)
                 self.assertGreater(len(sent.call_args.args[0]), len(LITTLE))
                 asking.cancel()
-        self.assertIn("answer", answers)
+        for kind, to, may in (("call", "Low/echo", True), ("call", "module/event", False), ("notice", "", False)):
+            self.assertEqual(may_answer_in_file({"kind": kind, "to": to}), may, to)
 
     async def test_without_a_file_it_goes_in_the_frame_if_it_fits(self) -> None:
         await self.begin()
@@ -269,6 +269,17 @@ class FakeBusLargeBodyTests(FakeBusCase):
         with self.assertRaises(strata_bus.BusError) as raised:
             await within(tool.call("A/b", LARGE))
         self.assertEqual(raised.exception.code, "too-large")
+        self.assertIn("the bus takes 16777216 with the header", raised.exception.message)
+        await within(tool.close())
+        bus.close()
+
+    async def test_a_body_that_is_too_long_for_a_file_goes_in_a_frame_that_it_fits_into(self) -> None:
+        tool, bus = await self.connected(b'{"body":299999}')
+        asking = asyncio.create_task(tool.call("A/b", LITTLE))
+        _, (header, body, _) = await within(self.frames(bus, 2))
+        self.assertEqual(("memory" in header, len(body)), (False, len(LITTLE) + 2))
+        bus.send(strata_bus.encode_frame(b'{"kind":"reply","id":2}'))
+        await within(asking)
         await within(tool.close())
         bus.close()
 
