@@ -5,6 +5,7 @@ import collections
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .arrivals import Arrivals
 from .codec import FrameDecoder, decode_answer, decode_error, encode, encode_frame, encoder
 from .descriptor_transport import DescriptorTransport
 from .descriptors import BodyWithDescriptors, Descriptor, WithDescriptors, close_all
@@ -12,7 +13,7 @@ from .errors import BusError
 from .hello import divided, missing_feature
 from .limits import EXCESS, GATHERED, HELLO, HIGH_WATER, LARGE_BODY, LAST, LIMITS, READ
 from .log import logger
-from .memory_files import BodyFile, body_file, body_of_file, may_answer_in_file, may_have_file
+from .memory_files import file_for, may_answer_in_file, may_have_file
 from .streams import Parts
 
 if TYPE_CHECKING:
@@ -59,9 +60,7 @@ class Connection(asyncio.BufferedProtocol):
 
         self.carries = bool(hello.get("descriptors"))
         """Whether its hello says that the program's descriptors go with its frames."""
-        self._received: collections.deque[list[Descriptor] | None] = collections.deque()
-        """The descriptors of each frame, in order, whose frames aren't complete yet. None stands for
-        those that this process can't take."""
+        self._arrivals = Arrivals()
         self._hello_parts = collections.deque(divided({**hello, "memory": True}))
         self._urls: list[dict[str, str]] = hello.get("urls", [])
         self._decoder = FrameDecoder()
@@ -115,8 +114,8 @@ class Connection(asyncio.BufferedProtocol):
                 if self._reason is not None:
                     return
                 self._take(header, body)
-            # A frame's first byte brings its descriptors, so those of one unfinished frame may be here.
-            if len(self._received) > (1 if self._decoder.kept else 0):
+            # Those of one unfinished frame may be here.
+            if len(self._arrivals) > (1 if self._decoder.kept else 0):
                 raise BusError("bad-frame", "descriptors came without a frame that names them", ran="no")
         except BusError as error:
             self.fail(BusError(error.code, f"the bus sent what can't be read: {error.message}", ran="no"))
@@ -129,11 +128,9 @@ class Connection(asyncio.BufferedProtocol):
         """Keeps the descriptors of a frame until it is complete.
 
         Args:
-            is_whole: whether all have come: the kernel drops those for which this process has no room.
+            is_whole: whether all have come.
         """
-        if not is_whole:
-            close_all(descriptors)
-        self._received.append(descriptors if is_whole else None)
+        self._arrivals.add(descriptors, is_whole)
 
     def connection_lost(self, _: Exception | None) -> None:
         """Ends all requests and handlers."""
@@ -145,9 +142,7 @@ class Connection(asyncio.BufferedProtocol):
             ran = "no" if self._ends.get(number, 0) > self._handed else "maybe"
             self._settle(request, BusError("died", f"the connection to the bus ended: {self._reason}", ran=ran))
         self.open.clear()
-        for descriptors in self._received:
-            close_all(descriptors or [])
-        self._received.clear()
+        self._arrivals.close()
         for served in [*self.served.values(), *self.observing]:
             served.cancel()
         self.paused = False
@@ -254,7 +249,9 @@ class Connection(asyncio.BufferedProtocol):
         header["id"] = number
         if descriptors:
             header["descriptors"] = len(descriptors)
-        file = self._file(body) if len(body) >= LARGE_BODY and not descriptors and may_have_file(header) else None
+        file = None
+        if len(body) >= LARGE_BODY and not descriptors and may_have_file(header):
+            file = file_for(body, self.limits)
         if file is None:
             frame = self.encoded(header, body)
         else:
@@ -284,28 +281,7 @@ class Connection(asyncio.BufferedProtocol):
         if number in self.open:
             self.send(encode_frame(b'{"kind":"credit","id":%d,"credit":%d}' % (number, credit)))
 
-    def _file(self, body: bytes) -> BodyFile | None:
-        """Returns a file that holds a large body; None if it goes in the frame.
-
-        Raises BusError `too-large`, or `overloaded` if there is no room for one.
-        """
-        most, fits = self.limits["body"], len(body) <= self.limits["frame"]
-        if len(body) > most:
-            if fits or most == 0:
-                return None
-            raise BusError("too-large", f"the body has {len(body)} bytes, the bus takes {most}", ran="no")
-        try:
-            return body_file(body)
-        except OSError as error:
-            if fits:
-                return None
-            raise BusError(
-                "overloaded", f"the body of {len(body)} bytes can't go in a memory file: {error}", ran="no"
-            ) from None
-
-    def reply(
-        self, number: int, value: Any, more: bool = False, to: dict[str, Any] | None = None
-    ) -> None:
+    def reply(self, number: int, value: Any, more: bool = False, to: dict[str, Any] | None = None) -> None:
         """Sends a partial or the final reply. Raises ValueError if the value can't be sent.
 
         Args:
@@ -316,7 +292,7 @@ class Connection(asyncio.BufferedProtocol):
         try:
             body = encode(value)
             if len(body) >= LARGE_BODY and to is not None and may_answer_in_file(to):
-                file = self._file(body)
+                file = file_for(body, self.limits)
             frame = self.encoded(head % number, body) if file is None else b""
         except (ValueError, BusError) as error:
             raise ValueError(f"the answer can't be sent: {error}") from None
@@ -383,7 +359,7 @@ class Connection(asyncio.BufferedProtocol):
         kind = header["kind"]
         if "memory" in header or "descriptors" in header:
             try:
-                body = self._take_received(header, body)
+                body = self._arrivals.take(header, body)
             except BusError as error:
                 if error.code != "overloaded":
                     raise
@@ -405,30 +381,6 @@ class Connection(asyncio.BufferedProtocol):
             served = self.served.get(header["id"])
             if served is not None:
                 served.add_credit(header["credit"])
-
-    def _take_received(self, header: dict[str, Any], body: bytes) -> bytes:
-        """Takes what came with a frame, and returns its body.
-
-        The header gets the descriptors. They are closed when nobody has them any more. Raises
-        BusError `overloaded` if this process has no room for what came, else `bad-header`.
-        """
-        count = 1 if "memory" in header else header["descriptors"]
-        came = self._received.popleft() if self._received else []
-        if came is None:
-            raise BusError("overloaded", "this process can't open as many files as came: raise RLIMIT_NOFILE", ran="no")
-        if len(came) != count or "memory" in header and body:
-            raise BusError(
-                "bad-header", f"a {header['kind']} with {count} descriptors brought {len(came)}", ran="no"
-            )
-        if "memory" not in header:
-            header["descriptors"] = came
-            return body
-        try:
-            return body_of_file(came[0], header["memory"])
-        except ValueError as error:
-            raise BusError("bad-header", str(error), ran="no") from None
-        except (OSError, MemoryError) as error:
-            raise BusError("overloaded", f"the body in a memory file can't be read: {error}", ran="no") from None
 
     def _refuse_frame(self, header: dict[str, Any], error: BusError) -> None:
         """Answers a request, or ends one, whose descriptors or body this process can't take."""

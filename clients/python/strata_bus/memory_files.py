@@ -5,6 +5,7 @@ import os
 from typing import Any
 
 from .descriptors import Descriptor
+from .errors import BusError
 from .limits import HIGH_WATER
 
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
@@ -30,6 +31,26 @@ def body_file(body: bytes) -> BodyFile:
         file.close()
         raise
     return file
+
+
+def file_for(body: bytes, limits: dict[str, int]) -> BodyFile | None:
+    """Returns a file that holds a large body; None if it goes in the frame.
+
+    Raises BusError `too-large`, or `overloaded` if there is no room for one.
+    """
+    most, fits = limits["body"], len(body) <= limits["frame"]
+    if len(body) > most:
+        if fits or most == 0:
+            return None
+        raise BusError("too-large", f"the body has {len(body)} bytes, the bus takes {most}", ran="no")
+    try:
+        return body_file(body)
+    except OSError as error:
+        if fits:
+            return None
+        raise BusError(
+            "overloaded", f"the body of {len(body)} bytes can't go in a memory file: {error}", ran="no"
+        ) from None
 
 
 def body_of_file(file: Descriptor, length: int) -> bytes:

@@ -161,7 +161,7 @@ class LargeBodyTests(BusCase):
         self.high = strata_bus.Module("High", descriptors=True)
         self.low.action("Low/take", descriptors=Descriptors(params=1))(lambda call: len(call.params))
         await self.begin()
-        with unittest.mock.patch("strata_bus.connection.body_file", side_effect=AssertionError), open(os.devnull) as file:
+        with unittest.mock.patch("strata_bus.memory_files.body_file", side_effect=AssertionError), open(os.devnull) as file:
             await within(self.high.call("bus/ping", LITTLE))
             self.high.broadcast("much.told", LITTLE)
             # Beside descriptors there is no file.
