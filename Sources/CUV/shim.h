@@ -15,12 +15,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
@@ -163,9 +163,10 @@ enum { strata_most_sent = 253 };
 static inline ssize_t strata_sendv_with(
     int fd, const struct iovec *parts, size_t count, const int *descriptors, size_t descriptor_count
 ) {
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(strata_most_sent * sizeof(int))] = {0};
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(strata_most_sent * sizeof(int))];
     size_t size = descriptor_count * sizeof(int);
     if (descriptor_count > strata_most_sent) return errno = EINVAL, -1;
+    memset(control, 0, CMSG_SPACE(size));
     struct msghdr message = {
         .msg_iov = (struct iovec *)parts, .msg_iovlen = count,
         .msg_control = control, .msg_controllen = CMSG_SPACE(size)
@@ -274,16 +275,26 @@ static inline int strata_seal_size(int fd) { return strata_add_seals(fd, 0x1 | 0
 /// Returns the seals of a file; -1 and errno on failure.
 static inline int strata_seals(int fd) { return fcntl(fd, 1034 /* F_GET_SEALS */); }
 
+/// Returns the device of all files in memory with pages of the usual size; 0 if there is no such file now.
+static inline dev_t strata_memory_device(void) {
+    static _Atomic dev_t device;  // the same until the system ends
+    if (device == 0) {
+        struct stat file;
+        int fd = strata_sealable_file("strata-device");
+        if (fd >= 0 && fstat(fd, &file) == 0) device = file.st_dev;
+        if (fd >= 0) close(fd);
+    }
+    return device;
+}
+
 /// Returns the size of a file in memory that nobody can change any more, and that has all its pages; -1
 /// for any other file. Huge pages and holes aren't there yet, and there may be none left when they are read.
 static inline long strata_sealed_size(int fd) {
     const int seals = 0x2 | 0x4 | 0x8 /* shrink, grow, write */;
-    struct statfs system;
     struct stat file;
     int found = strata_seals(fd);
-    if (found < 0 || (found & seals) != seals) return -1;
-    if (fstatfs(fd, &system) != 0 || system.f_type != 0x01021994 /* TMPFS_MAGIC */) return -1;
-    if (fstat(fd, &file) != 0 || file.st_blocks * 512 < file.st_size) return -1;
+    if (found < 0 || (found & seals) != seals || fstat(fd, &file) != 0) return -1;
+    if (file.st_dev != strata_memory_device() || file.st_blocks * 512 < file.st_size) return -1;
     return (long)file.st_size;
 }
 

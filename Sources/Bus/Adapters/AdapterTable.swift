@@ -101,6 +101,7 @@ extension BusCore {
         throws(BusError) -> [UInt8]
     {
         try checkDescriptors()
+        let body = try bytes(body)
         let renamed = try AdapterTable.Adaptation.apply(steps, to: body, limit: table.limits.adapted)
         try require(
             takesFrame(header, body: renamed.count), .tooLarge,

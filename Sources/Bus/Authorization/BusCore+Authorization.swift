@@ -89,7 +89,7 @@ extension BusCore {
         callOwn(
             peer, to: "\(authorizer.name)/authorize", body: held.copy.body, trace: held.copy.trace, meta: meta,
             for: call, deadline: remaining(call), mustFit: true,
-            in: held.copy.descriptors?.body == nil ? nil : held.copy.descriptors, .authorization(CallReference(call)))
+            in: held.copy.file, .authorization(CallReference(call)))
     }
 
     func authorizerAnswered(_ asked: CallReference, _ answer: OwnAnswer) {

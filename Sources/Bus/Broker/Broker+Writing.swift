@@ -137,7 +137,10 @@ extension Broker {
         _ connection: Connection, _ parts: UnsafeBufferPointer<UnsafeRawBufferPointer>
     ) -> Socket.Transfer {
         guard let descriptors = connection.outbox.descriptors else { return connection.socket.write(parts) }
-        return connection.socket.write(parts, with: descriptors.takeUnretainedValue())
+        let sent = descriptors.takeUnretainedValue()
+        let result = connection.socket.write(parts, with: sent)
+        if case .moved = result { sent.sent() }
+        return result
     }
 
     /// Keeps the first buffers, up to `most` bytes in all.

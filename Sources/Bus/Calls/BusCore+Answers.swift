@@ -132,8 +132,9 @@ extension BusCore {
             statistics.dropped += 1
             return
         }
-        if call.pointee.kind == .own, let refusal = refusalOfAnswer(body) {
-            return finishOwn(call, .failure(refusal))
+        var body = body
+        if call.pointee.kind == .own {
+            do throws(BusError) { body = try answerBytes(body) } catch { return finishOwn(call, .failure(error)) }
         }
         if monitors.isOn {
             if let shown = tableWithoutSecrets(body, call) {

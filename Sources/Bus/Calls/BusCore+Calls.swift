@@ -36,7 +36,7 @@ extension BusCore {
         switch routes.resolve(header.to, adapters) {
         case .route(let route): try call(route, header, body, from: peer)
         case .reserved(let name, let action, let hasInstance):
-            try checkInline("\(name)/\(action)", header, body.count)
+            let body = try inline(body, for: "\(name)/\(action)", header)
             try reservedCall(name, action, hasInstance: hasInstance, header, body, from: peer)
         case .unknown(let name): throw unknownInterface(name)
         case .malformed:

@@ -16,7 +16,7 @@ extension BusCore {
         meta: [UInt8] = [], for request: CallPointer? = nil, depth: UInt32 = 1, deadline: UInt64,
         mustFit: Bool = false, in file: FrameDescriptors? = nil, _ purpose: OwnPurpose
     ) {
-        let frame = file.map { DescribedFrame($0, $0.body?.bytes ?? .none, to: peer) }
+        let frame = file.map { DescribedFrame($0, .none, to: peer) }
         if let refusal = frame.flatMap({ refusal(of: $0, room: trace.count + meta.count, to: peer, to) }) {
             return own(purpose, peer, .failure(refusal))
         }
@@ -64,7 +64,7 @@ extension BusCore {
                 body.withUnsafeBytes { queue(.call, to: line, room: room, body: $0, isAnswer: false, write) }
             }
         guard monitors.isOn else { return }
-        if let file = file?.body { return monitorOwnCall(call, to, name, file.bytes, to: peer) }
+        if let file = try? file?.mappedBody() { return monitorOwnCall(call, to, name, file.bytes, to: peer) }
         (shown ?? body).withUnsafeBytes { monitorOwnCall(call, to, name, $0, to: peer) }
     }
 

@@ -50,12 +50,16 @@ final class HeldRequest {
             skipsAuthorization = request.skipsAuthorization
             descriptors = request.descriptors?.takeUnretainedValue()
             // A body in a file stays there.
-            if descriptors?.body == nil { body = Array(request.body) }
+            if file == nil { body = Array(request.body) }
         }
+
+        /// The file that holds the body; nil if it is in `body`.
+        var file: FrameDescriptors? { descriptors.flatMap { $0.bodyCount > 0 ? $0 : nil } }
 
         /// Passes the body to `use`, wherever it is.
         func withBody<Result>(_ use: (UnsafeRawBufferPointer) -> Result) -> Result {
-            if let file = descriptors?.body { use(file.bytes) } else { body.withUnsafeBytes(use) }
+            // Mapped before it was kept, if its bytes will be needed.
+            if let file { use((try? file.mappedBody().bytes) ?? .none) } else { body.withUnsafeBytes(use) }
         }
 
         mutating func fields(_ file: inout StateFile) throws(StateError) {

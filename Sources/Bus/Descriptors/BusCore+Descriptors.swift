@@ -19,18 +19,23 @@ extension BusCore {
     /// Handles a frame whose header names descriptors, or a body in a memory file.
     @inline(never)
     func handleDescribed(_ header: borrowing Header, _ frame: Frame, of peer: Peer) {
-        guard let body = takeDescriptors(header, frame, of: peer) else { return }
-        let frame = Frame(header: frame.header, body: body)
-        // A body in a file isn't lent to queues, which would outlive the file.
-        if monitors.isEmpty { handle(header, frame, of: peer) } else { handleMonitored(header, frame, of: peer) }
+        guard takeDescriptors(header, frame, of: peer) else { return }
+        guard !monitors.isEmpty else { return handle(header, frame, of: peer) }
+        // Monitors see the start of a body, wherever it is.
+        let body = (try? bytes(frame.body)) ?? .none
+        handleMonitored(header, Frame(header: frame.header, body: body), of: peer)
+    }
+
+    /// Returns the bytes of the current frame's body, wherever they are. Those in a file are valid for as
+    /// long as the frame is handled. A frame whose body is in a file is otherwise handled as if it had none.
+    func bytes(_ body: UnsafeRawBufferPointer) throws(BusError) -> UnsafeRawBufferPointer {
+        guard let descriptors = turn.descriptors?.takeUnretainedValue(), descriptors.bodyCount > 0 else { return body }
+        return try descriptors.mappedBody().bytes
     }
 
     /// Finds the descriptors that came with a frame.
-    /// - Returns: the frame's body, which may be in a file. Nil if the peer was ended, because its frame
-    ///   and the descriptors don't match.
-    private func takeDescriptors(
-        _ header: borrowing Header, _ frame: Frame, of peer: Peer
-    ) -> UnsafeRawBufferPointer? {
+    /// - Returns: false if the peer was ended, because its frame and the descriptors don't match.
+    private func takeDescriptors(_ header: borrowing Header, _ frame: Frame, of peer: Peer) -> Bool {
         let isInFile = header.members.contains(.memory)
         let problem: String
         switch header.kind {
@@ -39,9 +44,9 @@ extension BusCore {
                 let expected = isInFile ? 1 : Int(header.descriptors)
                 if let came = own.takeFirst() {
                     if came.refusal != nil || came.numbers.count == expected, !isInFile || frame.body.isEmpty {
+                        if isInFile { came.holdBody(of: Int(header.memory), most: table.limits.body) }
                         turn.take(came)
-                        guard isInFile else { return frame.body }
-                        return came.holdBody(of: Int(header.memory), most: table.limits.body)
+                        return true
                     }
                     problem =
                         isInFile && !frame.body.isEmpty
@@ -58,7 +63,7 @@ extension BusCore {
         statistics.badFrames += 1
         let said = isInFile ? "\"memory\": \(header.memory)" : "\"descriptors\": \(header.descriptors)"
         end(peer, .badHeader, "a \(header.kind.name) of \(peer.displayName) said \(said), and \(problem)")
-        return nil
+        return false
     }
 
     /// Ends a peer whose bytes brought descriptors that no frame names, or more than the broker can
@@ -98,13 +103,18 @@ extension BusCore {
 
     /// Checks that a request can go to another node, another process than a module, or the bus itself:
     /// none of them takes descriptors, and a body only in the frame.
-    func checkInline(_ target: @autoclosure () -> String, _ header: borrowing Header, _ body: Int) throws(BusError) {
-        guard let descriptors = turn.descriptors?.takeUnretainedValue() else { return }
+    /// - Returns: the bytes of its body.
+    func inline(
+        _ body: UnsafeRawBufferPointer, for target: @autoclosure () -> String, _ header: borrowing Header
+    ) throws(BusError) -> UnsafeRawBufferPointer {
+        guard let descriptors = turn.descriptors?.takeUnretainedValue() else { return body }
         try checkDescriptors()
         try require(
             descriptors.bodyCount > 0, .badParams,
             "descriptors go to modules of this node, and \(target()) isn't one: send them without")
-        try require(takesFrame(header, body: body), .tooLarge, tooLong(body, for: target()))
+        try require(
+            takesFrame(header, body: descriptors.bodyCount), .tooLarge, tooLong(descriptors.bodyCount, for: target()))
+        return try bytes(body)
     }
 
     /// Says why a body in a memory file can't go to a receiver.
@@ -132,10 +142,11 @@ extension BusCore {
                 .failed,
                 "\(target) has descriptors, and the hello of \(peer.displayName) doesn't say \"descriptors\": true")
         }
-        if frame.isBody, frame.body.count + room > Int(frameLimits.frame) {
-            return BusError(.tooLarge, tooLong(frame.body.count, for: peer.displayName))
+        guard frame.isInlineBody else { return nil }
+        if frame.bodyCount + room > Int(frameLimits.frame) {
+            return BusError(.tooLarge, tooLong(frame.bodyCount, for: peer.displayName))
         }
-        return nil
+        return frame.problem
     }
 
     /// Queues a call with descriptors to the session that serves it.
@@ -216,10 +227,11 @@ extension BusCore {
         fail(call, refusal.code == .badParams ? .failed : refusal.code, refusal.message, ran: .yes)
     }
 
-    /// Returns why the bus can't read the answer to one of its own calls; nil if it can.
-    func refusalOfAnswer(_ body: UnsafeRawBufferPointer) -> BusError? {
-        guard let descriptors = turn.descriptors?.takeUnretainedValue() else { return nil }
-        if let refusal = descriptors.refusal { return refusal }
-        return body.count <= Int(frameLimits.frame) ? nil : BusError(.tooLarge, tooLong(body.count, for: "the bus"))
+    /// Returns the bytes of an answer to one of the bus's own calls.
+    func answerBytes(_ body: UnsafeRawBufferPointer) throws(BusError) -> UnsafeRawBufferPointer {
+        guard let count = turn.descriptors?.takeUnretainedValue().bodyCount else { return body }
+        try checkDescriptors()
+        try require(count <= Int(frameLimits.frame), .tooLarge, tooLong(count, for: "the bus"))
+        return try bytes(body)
     }
 }

@@ -67,8 +67,8 @@ struct Resumption {
         guard bodyCount > 0 else { return own }
         guard numbers.count == 1 else { throw StateError("a body is in \(numbers.count) files") }
         // Its size was within the limit when it came.
-        _ = own.holdBody(of: bodyCount, most: .max / DescriptorCount.senders)
-        if let refusal = own.refusal { throw StateError(refusal.message) }
+        own.holdBody(of: bodyCount, most: .max / DescriptorCount.senders)
+        do throws(BusError) { _ = try own.mappedBody() } catch { throw StateError(error.message) }
         return own
     }
 

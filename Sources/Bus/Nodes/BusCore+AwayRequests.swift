@@ -14,7 +14,8 @@ extension BusCore {
         try require(
             !peer.isRemote, .forbidden,
             "\(peer.displayName) sent a request for \(owner.name), which doesn't run on this node")
-        try checkInline(owner.name, header, request.body.count)
+        var request = request
+        request.body = try inline(request.body, for: owner.name, header)
         var facts = facts(of: request, owner, from: peer)
         if let number = Self.instanceNumber(request.to) {
             facts.named = try remoteOwner(of: number, on: named, request, from: peer)

@@ -31,7 +31,7 @@ extension BusCore {
             let route = try self.route(of: to, header)
             try check(route, header, from: peer, .existence ... .declaration)
             if let node = try node(name, of: route.owner, else: .unknownInterface) {
-                try checkInline(header.to.text, header, body.count)
+                let body = try inline(body, for: header.to.text, header)
                 try send(route, to: node, header, body, from: peer)
             } else {
                 try call(route, header, body, from: peer)

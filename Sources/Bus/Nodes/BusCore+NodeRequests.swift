@@ -21,7 +21,7 @@ extension BusCore {
             "only operators' requests are for a node: \(peer.displayName) must leave \"node\" out")
         let name = header.node.text
         guard name != table.node else { return false }
-        try checkInline("the node \(name)", header, body.count)
+        let body = try inline(body, for: "the node \(name)", header)
         try require(
             !header.members.contains(.auth), .forbidden, "auth: skip is believed on the sender's own node only")
         let node = try connectedNode(name)

@@ -77,9 +77,9 @@ extension BusCore {
                 via: "report",
                 trace: request.trace, meta: request.meta, body: request.body)
             // All notices of a report are queued, or none. A body that isn't copied counts once.
-            let outside = notice.body.count - (frame?.body.count ?? notice.body.count)
-            let count = (notice.cost - outside) * matching.count
-            let body = notice.body.count < Outbox.largeBody ? 0 : notice.body.count - outside
+            let carried = frame?.body.count ?? notice.body.count
+            let count = (notice.cost - notice.body.count + carried) * matching.count
+            let body = carried < Outbox.largeBody ? 0 : carried
             guard fitsRequest(count, observer, new: count - body * (matching.count - 1)) else {
                 if monitors.isOn { countReport(call, request, from: peer, to: observer) }
                 return fail(

@@ -230,13 +230,16 @@ public final class FrameChannel {
         guard let came, came.refusal != nil || came.numbers.count == count else {
             throw .badFrame("a frame named \(count) descriptors, and \(came?.numbers.count ?? 0) came with it")
         }
-        let held = isInFile ? came.holdBody(of: Int(header.memory), most: .max) : body
-        if let refusal = came.refusal {
-            onRefused(header, refusal)
+        if isInFile { came.holdBody(of: Int(header.memory), most: .max) }
+        do throws(BusError) {
+            if let refusal = came.refusal { throw refusal }
+            let body = isInFile ? try came.mappedBody().bytes : body
+            descriptors = came
+            return body
+        } catch {
+            onRefused(header, error)
             return nil
         }
-        descriptors = came
-        return held
     }
 
     private func deliver() {

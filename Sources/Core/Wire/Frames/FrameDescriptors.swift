@@ -15,11 +15,17 @@ public final class FrameDescriptors {
     public private(set) var refusal: BusError?
     /// The length of the frame's body if the only descriptor is a file that holds it, in bytes; else 0.
     public private(set) var bodyCount = 0
-    /// That file, in the process that received it.
-    public private(set) var body: MappedFile?
+    /// That file, once somebody has asked for the bytes.
+    private var file: MappedFile?
     /// What counts them for their sender, or for the receiver of an answer.
     public private(set) var count: DescriptorCount?
     private var isOwner = true
+    /// Whether the kernel has them in the receiver's socket, too.
+    private var wereSent = false
+    /// The longest body whose file is closed on this thread, in bytes, once it was sent. Nearly always
+    /// somebody else still has the file. If not, freeing so much takes some 5 ms. To pass the file to
+    /// another thread would cost more than all else that the broker does for the frame.
+    private static let longestClosedHere = 32 << 20
 
     /// Takes descriptors over.
     public init(_ numbers: [Int32], _ count: DescriptorCount? = nil) {
@@ -42,22 +48,29 @@ public final class FrameDescriptors {
         count = nil
     }
 
-    /// Takes the only descriptor as the file that holds the frame's body.
+    /// Takes the only descriptor as the file that holds the frame's body, if it is one: see `refusal`.
     /// - Parameters:
     ///   - length: the body's length as its sender said, in bytes.
     ///   - most: the most bytes of such files that the sender may have here.
-    /// - Returns: the body; no bytes if the file is refused.
-    public func holdBody(of length: Int, most: Int) -> UnsafeRawBufferPointer {
-        guard refusal == nil, body == nil else { return body?.bytes ?? .none }
+    public func holdBody(of length: Int, most: Int) {
+        guard refusal == nil, bodyCount == 0 else { return }
         do throws(BusError) {
             try count?.check(length, most)
-            body = try MappedFile(sealed: numbers[0], count: length)
+            try MappedFile.check(sealed: numbers[0], count: length)
             bodyCount = length
             count?.addBytes(length)
         } catch {
             refusal = error
         }
-        return body?.bytes ?? .none
+    }
+
+    /// Returns the file that holds the body, mapped. To map it costs as much as all else that the broker
+    /// does for it, so only who needs the bytes asks.
+    public func mappedBody() throws(BusError) -> MappedFile {
+        if let file { return file }
+        let mapped = try MappedFile(sealed: numbers[0], count: bodyCount)
+        file = mapped
+        return mapped
     }
 
     /// Has them counted by another count of the same process.
@@ -74,22 +87,26 @@ public final class FrameDescriptors {
 
     private func uncount() {
         count?.add(-numbers.count)
-        if body != nil { count?.addBytes(-bodyCount) }
+        if bodyCount > 0 { count?.addBytes(-bodyCount) }
     }
 
     private func recount(_ count: DescriptorCount?) {
         self.count = count
         count?.add(numbers.count)
-        if body != nil { count?.addBytes(bodyCount) }
+        if bodyCount > 0 { count?.addBytes(bodyCount) }
     }
 
     deinit {
         uncount()
         // Before its descriptor: whoever lets go of the file last frees it, which may take long.
-        body = nil
+        file = nil
         guard isOwner, !numbers.isEmpty else { return }
-        if let count { count.close(numbers) } else { DescriptorCount.closeHere(numbers) }
+        let isQuick = wereSent && (1...Self.longestClosedHere).contains(bodyCount)
+        if let count, !isQuick { count.close(numbers) } else { DescriptorCount.closeHere(numbers) }
     }
+
+    /// Notes that the kernel has taken them.
+    public func sent() { wereSent = true }
 
     /// Leaves them open, because another owner closes them, such as the program that replaces this
     /// one.

@@ -25,13 +25,11 @@ public final class MappedFile {
         givesPagesBack = true
     }
 
-    /// Maps the whole of a file that somebody else wrote, to read it; the caller keeps the descriptor.
-    ///
-    /// Nobody can change its bytes or its size, and all its pages are there. So reading them never fails
-    /// (SIGBUS), and they are the same each time.
+    /// Checks a file that somebody else wrote: whether nobody can change its bytes or its size any more,
+    /// and all its pages are there. Then reading it never fails (SIGBUS), and gives the same each time.
     /// - Parameter count: the size that its sender said, in bytes.
-    /// - Throws: `bad-params` if the file isn't what it should be, `overloaded` if it can't be mapped.
-    public init(sealed descriptor: Int32, count: Int) throws(BusError) {
+    /// - Throws: `bad-params`.
+    public static func check(sealed descriptor: Int32, count: Int) throws(BusError) {
         let size = strata_sealed_size(descriptor)
         guard size >= 0 else {
             throw BusError(
@@ -42,6 +40,12 @@ public final class MappedFile {
         guard size == count else {
             throw BusError(.badParams, "its header says \"memory\": \(count), and the file has \(size) bytes")
         }
+    }
+
+    /// Maps the whole of such a file, to read it; the caller keeps the descriptor.
+    /// - Throws: `bad-params` as above, `overloaded` if it can't be mapped.
+    public init(sealed descriptor: Int32, count: Int) throws(BusError) {
+        try Self.check(sealed: descriptor, count: count)
         guard let start = mmap(nil, count, PROT_READ, MAP_SHARED, descriptor, 0), start != MAP_FAILED else {
             let code = errno
             throw BusError(

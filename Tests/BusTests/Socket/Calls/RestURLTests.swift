@@ -18,7 +18,7 @@ struct RestURLTests {
                 let id = try peer.call("bus/hello", .object(members))
                 #expect(
                     try peer.expectReply(to: id).json["features"] == [
-                        "rest-urls", "contracts", "settings", "patterns", "retain", "replicas", "descriptors",
+                        "rest-urls", "contracts", "settings", "patterns", "retain", "replicas", "descriptors", "memory",
                     ])
             }
         }

@@ -269,7 +269,7 @@ struct LargeBodyTests {
 
     // MARK: bounds
 
-    @Test(.promise("6.67")) func oneSenderHasABoundInBytes() throws {
+    @Test(.promise("6.67", "13.62")) func oneSenderHasABoundInBytes() throws {
         let table = AppTable.testing(
             .eager("Late", provides: ["Late"]), .manual("Bee", rank: 2), .manual("Ant", rank: 2)
         ) {
