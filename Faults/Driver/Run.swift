@@ -74,6 +74,7 @@ final class Run {
         try settle()
         loadSeconds = Double(Record.now - begun) / 1_000_000_000
         try drain()
+        try findLeaks()
         try endByDeath()
         return try ProcessLog.all(in: places.logs)
     }
@@ -190,6 +191,27 @@ final class Run {
                 return
             }
             for node in nodes { node.link.poll(2) }
+        }
+    }
+
+    /// Looks for files of requests that a process still has open, although all requests have ended.
+    private func findLeaks() throws {
+        let limit = Record.now + 5_000_000_000
+        for process in nodes.flatMap({ ProcessTree.descendants(of: $0.launcher) }) {
+            while true {
+                try Interruption.check()
+                let open = ProcessTree.openFiles(of: process).filter {
+                    $0.contains("/number-") || $0.contains("/memfd:strata-body")
+                }
+                if open.isEmpty { break }
+                guard Record.now < limit else {
+                    complaints.append(
+                        "\(ProcessTree.name(process)) (\(process)) has \(open.count) files of requests open after all "
+                            + "requests have ended")
+                    break
+                }
+                for node in nodes { node.link.poll(2) }
+            }
         }
     }
 

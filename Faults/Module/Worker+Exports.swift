@@ -4,7 +4,7 @@ internal import Strata
 /// The interface of a module in the fault run. Each handler logs its begin and its end, with the
 /// number that its caller gave.
 extension Worker {
-    static let largeBody = 100 << 10
+    static let largeBody = 300 << 10
 
     func export(_ exports: inout Exports) {
         let name = role.name
@@ -29,6 +29,15 @@ extension Worker {
             }
         }
         exports.bytes("\(name)/checked", auth: true) { [self] call in handled(call.body) { self.reply($0) } }
+        exports.action("\(name)/copy", descriptors: .init(params: 1, reply: 1)) { [self] call in
+            guard let number = NumberFile.number(in: call.descriptors.first) else {
+                throw ModuleError(.failed, "no number came")
+            }
+            return try handled(number) { number in
+                let copy = try NumberFile.make(number, in: member.folder)
+                return WithDescriptors(["n": .integer(Int64(number))], [copy])
+            }
+        }
         exports.stream("\(name)/count") { [self] (call) async throws in self.count(Digits.first(in: call.body)) }
         exports.url(name.lowercased(), "/do/:number", to: "\(name)/echo")
         exports.observe("note") { [self] delivery in

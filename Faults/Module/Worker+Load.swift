@@ -6,7 +6,7 @@ extension Worker {
     private static let weights: [(RequestKind, Int)] = [
         (.atOnce, 30), (.async, 12), (.large, 3), (.typed, 6), (.typedAsync, 6), (.open, 6), (.adapted, 5),
         (.authorized, 3), (.stream, 3), (.nested, 8), (.hurried, 4), (.cancelled, 4), (.instance, 4), (.report, 6),
-        (.onDemand, 3), (.store, 3), (.guest, 2), (.bus, 2), (.event, 1), (.keyed, 14),
+        (.onDemand, 3), (.store, 3), (.guest, 2), (.bus, 2), (.event, 1), (.keyed, 14), (.described, 6),
     ]
     private static let callees = Role.rows.filter { $0.start != .onDemand }
     private static let modules = callees.filter { $0.player == .runtime }
@@ -70,6 +70,9 @@ extension Worker {
                         == (try await bus.open(
                             "faults://\(target.name.lowercased())/do/\(number)", deadline: patience))["n"]?.integer
                 )
+            // Store's disk may be full, and so may be its files.
+            case .described where role.name == "Store": try await echo(target, "echo", number)
+            case .described: try await copy(target, number)
             case .stream: try await stream(target, number)
             case .report: try await report(target, number)
             case .bus: .of((try await bus.call("bus/levels", deadline: patience))["levels"] != nil)
@@ -87,6 +90,10 @@ extension Worker {
         case .typedAsync: Role.named("Mill")
         case .store: Role.named("Store")
         case .keyed: Role.named("Pool")
+        // Descriptors stay on their node.
+        case .described:
+            generator.pick(
+                Self.modules.filter { $0.name != "Store" && member.placement.homes(of: $0) == [member.node] })
         case .guest: Role.named("guest")
         case .onDemand: generator.pick(Self.wanted)
         case .report: generator.pick(Self.modules.filter { $0.rank <= role.rank })
@@ -105,6 +112,15 @@ extension Worker {
         let answer = try await bus.call(
             "\(target.name)/\(action)", bytes: reply(number, size), deadline: deadline ?? patience, key: key)
         return .of(Digits.first(in: answer), number)
+    }
+
+    /// Sends the number in a file, and expects it in another one.
+    private func copy(_ target: Role, _ number: UInt64) async throws -> Outcome {
+        let file = try NumberFile.make(number, in: member.folder)
+        let answer = try await bus.call("\(target.name)/copy", nil, descriptors: [file], deadline: patience)
+        return .of(
+            answer.descriptors.count == 1 && NumberFile.number(in: answer.descriptors[0]) == number
+                && answer.value["n"]?.integer == Int64(number))
     }
 
     private func stream(_ target: Role, _ number: UInt64) async throws -> Outcome {

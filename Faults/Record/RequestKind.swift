@@ -1,6 +1,7 @@
 /// The ways in which the app's processes send requests to each other.
 public enum RequestKind: UInt8, CaseIterable, Sendable {
-    /// Bytes, to a handler without `await`, to one with it, and with 100 KiB each way.
+    /// Bytes, to a handler without `await`, to one with it, and with 300 KiB each way, which go in memory
+    /// files on one node.
     case atOnce, async, large
     /// Typed, answered at once, and answered by a handler that waits.
     case typed, typedAsync
@@ -19,6 +20,8 @@ public enum RequestKind: UInt8, CaseIterable, Sendable {
     case event
     /// To a role with replicas, with a key.
     case keyed
+    /// With a descriptor each way.
+    case described
 
     public var name: String { "\(self)" }
 

@@ -98,7 +98,7 @@ struct BusClientTests {
     @Test func helloSaysWhatTheClientIsAndIsTold() throws {
         let pair = try Pair(limits: #"{"frame":9000}"#, runtime: "tool 1")
         defer { pair.close() }
-        #expect(pair.hellos == [#"{"protocol":1,"role":"operator","runtime":"tool 1"}"#])
+        #expect(pair.hellos == [#"{"protocol":1,"role":"operator","memory":true,"runtime":"tool 1"}"#])
         let welcome = try #require(pair.client.welcome)
         #expect(welcome.app == "test" && welcome.levels == ["basic"] && welcome.schemes.isEmpty)
         #expect(welcome.limits == FrameLimits(frame: 9_000, header: 16 << 10))

@@ -2208,7 +2208,8 @@ static const char *take_body(struct frame *frame, size_t length) {
   const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
   int file = frame->descriptors.numbers[0];
   struct stat status;
-  bool is_right = (fcntl(file, F_GET_SEALS) & seals) == seals && fstat(file, &status) == 0 &&
+  int found = fcntl(file, F_GET_SEALS);
+  bool is_right = found >= 0 && (found & seals) == seals && fstat(file, &status) == 0 &&
                   (uintmax_t)status.st_size == length;
   if (is_right) frame->mapped = map_file(file, length, &frame->mapped_size);
   close(file);

@@ -122,12 +122,14 @@ extension BusCore {
         _ call: CallPointer, _ adaptation: AdapterTable.Adaptation, _ header: borrowing Header,
         _ body: UnsafeRawBufferPointer, from peer: Peer, to caller: Peer
     ) {
+        guard !adaptation.result.isEmpty else { return forwardReply(call, header, body, from: peer, to: caller) }
         turn.interrupt()
         do throws(BusError) {
             let renamed = try renamed(adaptation.result, header, body)
             renamed.withUnsafeBytes { forwardReply(call, header, $0, from: peer, to: caller) }
         } catch {
-            let failure = BusError(error.code, error.message, ran: .yes)
+            let code = turn.descriptors == nil ? error.code : Self.codeOfAnswer(error)
+            let failure = BusError(code, error.message, ran: .yes)
             if header.more { failAndCancel(call, failure) } else { fail(call, failure) }
         }
     }

@@ -134,7 +134,9 @@ extension BusCore {
         }
         var body = body
         if call.pointee.kind == .own {
-            do throws(BusError) { body = try answerBytes(body) } catch { return finishOwn(call, .failure(error)) }
+            do throws(BusError) { body = try answerBytes(body) } catch {
+                return finishOwn(call, .failure(BusError(Self.codeOfAnswer(error), error.message, ran: .yes)))
+            }
         }
         if monitors.isOn {
             if let shown = tableWithoutSecrets(body, call) {

@@ -95,6 +95,7 @@ extension BusCore {
         _ adaptation: AdapterTable.Adaptation, _ route: RouteTable.Route, _ header: borrowing Header,
         _ body: UnsafeRawBufferPointer, from peer: Peer
     ) throws(BusError) {
+        guard !adaptation.params.isEmpty else { return try send(route, header, body, from: peer) }
         // Renaming takes long, so the turn's time is checked.
         turn.interrupt()
         try renamed(adaptation.params, header, body).withBytes { body throws(BusError) in

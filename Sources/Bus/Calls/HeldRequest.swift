@@ -58,7 +58,8 @@ final class HeldRequest {
 
         /// Passes the body to `use`, wherever it is.
         func withBody<Result>(_ use: (UnsafeRawBufferPointer) -> Result) -> Result {
-            // Mapped before it was kept, if its bytes will be needed.
+            // A request to another node was mapped before it was kept. For others only monitors need the
+            // bytes, and receivers that take no files, which `DescribedFrame` maps for or refuses.
             if let file { use((try? file.mappedBody().bytes) ?? .none) } else { body.withUnsafeBytes(use) }
         }
 

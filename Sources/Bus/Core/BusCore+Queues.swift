@@ -137,7 +137,11 @@ extension BusCore {
     func queued(_ payload: Payload) {
         if turn.lend(payload) { return }
         writeBorrowed()
-        payload.own()
+        if let file = turn.descriptors?.takeUnretainedValue().file(of: payload.bytes) {
+            payload.own(file)
+        } else {
+            payload.own()
+        }
     }
 
     /// Takes back what was lent, before the next frame of the turn is handled or its memory is

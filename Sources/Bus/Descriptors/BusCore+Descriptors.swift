@@ -211,7 +211,7 @@ extension BusCore {
         let size = frame.body.count + room + HeaderWriter.overhead / 4
         guard fits(size, caller) else { return overloadedAnswer(call, size, caller) }
         // From now on only the caller decides how long they stay here.
-        if let refusal = caller.descriptors?.take(over: descriptors, bytes: table.limits.body) {
+        if !frame.isInlineBody, let refusal = caller.descriptors?.take(over: descriptors, bytes: table.limits.body) {
             return failAnswer(call, refusal)
         }
         if monitors.isOn { monitorReply(call, body, more: false, from: peer, to: caller) }
@@ -224,8 +224,10 @@ extension BusCore {
 
     /// Fails a call whose answer can't go on. What is wrong with it is the callee's fault, not the caller's.
     private func failAnswer(_ call: CallPointer, _ refusal: BusError) {
-        fail(call, refusal.code == .badParams ? .failed : refusal.code, refusal.message, ran: .yes)
+        fail(call, Self.codeOfAnswer(refusal), refusal.message, ran: .yes)
     }
+
+    static func codeOfAnswer(_ refusal: BusError) -> ErrorCode { refusal.code == .badParams ? .failed : refusal.code }
 
     /// Returns the bytes of an answer to one of the bus's own calls.
     func answerBytes(_ body: UnsafeRawBufferPointer) throws(BusError) -> UnsafeRawBufferPointer {

@@ -43,6 +43,7 @@ struct DescribedFrame {
         let payload =
             body.count < Outbox.largeBody ? Payload(copying: body, reclaimer) : Payload(borrowing: body, reclaimer)
         payload.descriptors = descriptors
+        descriptors.queued()
         return payload
     }
 }

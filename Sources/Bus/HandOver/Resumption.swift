@@ -7,6 +7,10 @@ struct Resumption {
     /// The modules by number.
     private let modules: [Int: ModuleRecord]
     let payloads: [Payload]
+    private let taken = Taken()
+
+    /// The descriptors that were taken over, by their first number. A frame and a request may have the same.
+    private final class Taken { var all: [Int32: FrameDescriptors] = [:] }
 
     init(_ bus: BusCore, _ state: BrokerState, _ records: [ModuleRecord]) {
         self.bus = bus
@@ -63,7 +67,10 @@ struct Resumption {
     func descriptors(
         _ numbers: [Int32], body bodyCount: Int, of sender: UInt64
     ) throws(StateError) -> FrameDescriptors {
+        guard let first = numbers.first else { throw StateError("descriptors have no numbers") }
+        if let own = taken.all[first] { return own }
         let own = bus.connections[sender]?.descriptors?.take(numbers) ?? FrameDescriptors(numbers, bus.descriptors)
+        taken.all[first] = own
         guard bodyCount > 0 else { return own }
         guard numbers.count == 1 else { throw StateError("a body is in \(numbers.count) files") }
         // Its size was within the limit when it came.

@@ -106,6 +106,8 @@ extension BusCore {
         // A report's notice goes to several observations, and a URL and a name may be escaped.
         let copies = call.pointee.kind == .report ? max(1, peer.observations.count) : 1
         let texts = HeaderWriter.overhead + 6 * (held.copy.url.count + held.copy.name.count)
-        return peer.outbox.isEmpty || fitsRequest((held.cost + texts) * copies, peer, new: 0)
+        // A file counts nowhere yet.
+        let file = peer.takes(.bodies) ? 0 : held.copy.file?.bodyCount ?? 0
+        return peer.outbox.isEmpty || fitsRequest((held.cost + texts + file) * copies, peer, new: file)
     }
 }

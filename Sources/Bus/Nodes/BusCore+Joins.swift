@@ -86,8 +86,9 @@ extension BusCore {
         guard isElsewhere(module), let remote = try? bestRemote(of: module),
             let held = call.pointee.held?._withUnsafeGuaranteedRef({ $0 })
         else { return nil }
-        // Its bytes already count for all queues together.
+        // Its bytes already count for all queues together, unless they are in a file.
         let count = held.withRequest { $0.body.count + $0.room + HeaderWriter.overhead / 2 }
-        return remote.line.outbox.isEmpty || fitsRequest(count, remote.line, new: 0) ? remote : nil
+        let new = held.copy.file?.bodyCount ?? 0
+        return remote.line.outbox.isEmpty || fitsRequest(count, remote.line, new: new) ? remote : nil
     }
 }

@@ -61,7 +61,9 @@ extension BusCore {
         _ route: RouteTable.Route, to node: NodeRecord, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
         from peer: Peer
     ) throws(BusError) {
-        guard let adaptation = route.adaptation else { return try sendPlain(route, to: node, header, body, from: peer) }
+        guard let adaptation = route.adaptation, !adaptation.params.isEmpty else {
+            return try sendPlain(route, to: node, header, body, from: peer)
+        }
         // Renaming takes long, so the turn's time is checked.
         turn.interrupt()
         try renamed(adaptation.params, header, body).withBytes { body throws(BusError) in

@@ -63,7 +63,10 @@ def body_of_file(file: Descriptor, length: int) -> bytes:
             raise ValueError(f"a file of {os.fstat(file.fileno()).st_size} bytes came for a body of {length}")
         body = os.pread(file.fileno(), length, 0)
         while len(body) < length:  # one read has 2 GiB at most
-            body += os.pread(file.fileno(), length - len(body), len(body))
+            more = os.pread(file.fileno(), length - len(body), len(body))
+            if not more:
+                raise ValueError(f"a file for a body of {length} bytes ended after {len(body)}")
+            body += more
         return body
 
 

@@ -31,6 +31,8 @@ public final class FrameChannel {
     public var takesDescriptors = false
     /// The longest body in a memory file that the broker takes, in bytes; 0 if it takes none.
     public var longestInFile = 0
+    /// The longest body that a frame has, whatever its header, in bytes.
+    private var longestInFrame = 0
     /// Called once, after the last frame; not called after `close`.
     public var onEnd: (Ending) -> Void = { _ in }
     /// Called when everything queued has been written.
@@ -74,7 +76,10 @@ public final class FrameChannel {
     deinit { close() }
 
     /// Sets the broker's limits, once the answer to hello has named them.
-    public func setLimits(_ limits: FrameLimits) { assembler.limits = limits.ofBroker }
+    public func setLimits(_ limits: FrameLimits) {
+        assembler.limits = limits.ofBroker
+        longestInFrame = Int(limits.frame) - Int(limits.header) - 4
+    }
 
     /// The number of queued bytes that the kernel has not taken yet. The channel sets no limit; its
     /// owner does.
@@ -121,14 +126,28 @@ public final class FrameChannel {
     /// From this size on, in bytes, a body goes in a memory file. Below it, copying costs less.
     public static let largeBody = 256 << 10
 
+    /// The most files that wait to be sent; all of them together have no more bytes than one may have.
+    private static let mostFiles = 64
+    /// Those that wait.
+    private let files = DescriptorCount()
+
     /// Whether frames can bring descriptors.
     public var carriesDescriptors: Bool { transport.carriesDescriptors }
 
     /// Writes a large body into a memory file, if the broker takes those.
-    /// - Returns: what to send in place of the body; nil if it goes in the frame.
+    /// - Returns: what to send in place of the body; nil if it goes in the frame, also because there can be
+    ///   no file now.
     public func file(of body: UnsafeRawBufferPointer) throws(SystemError) -> FrameDescriptors? {
         guard body.count >= Self.largeBody, body.count <= longestInFile else { return nil }
-        return FrameDescriptors(body: try MemoryFile.make("strata-body", holding: body), count: body.count)
+        do throws(SystemError) {
+            guard files.count < Self.mostFiles, files.bodyBytes + body.count <= longestInFile else {
+                throw SystemError(ENOBUFS, "send a file beside \(files.count) that the bus has not read")
+            }
+            return FrameDescriptors(body: try MemoryFile.make("strata-body", holding: body), count: body.count, files)
+        } catch {
+            guard body.count > longestInFrame else { return nil }
+            throw error
+        }
     }
 
     /// Does the same with bytes in an array.

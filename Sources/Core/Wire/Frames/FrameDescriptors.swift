@@ -20,7 +20,7 @@ public final class FrameDescriptors {
     /// What counts them for their sender, or for the receiver of an answer.
     public private(set) var count: DescriptorCount?
     private var isOwner = true
-    /// Whether the kernel has them in the receiver's socket, too.
+    /// Whether the kernel has taken them since they were queued last.
     private var wereSent = false
     /// The longest body whose file is closed on this thread, in bytes, once it was sent. Nearly always
     /// somebody else still has the file. If not, freeing so much takes some 5 ms. To pass the file to
@@ -42,10 +42,11 @@ public final class FrameDescriptors {
     }
 
     /// Takes a sealed file over that this process has made for a body.
-    public init(body number: Int32, count bodyCount: Int) {
+    public init(body number: Int32, count bodyCount: Int, _ count: DescriptorCount) {
         numbers = [number]
         self.bodyCount = bodyCount
-        count = nil
+        self.count = count
+        recount(count)
     }
 
     /// Takes the only descriptor as the file that holds the frame's body, if it is one: see `refusal`.
@@ -62,6 +63,11 @@ public final class FrameDescriptors {
         } catch {
             refusal = error
         }
+    }
+
+    /// Returns the file that these bytes are in; nil if they aren't the mapped body.
+    public func file(of bytes: UnsafeRawBufferPointer) -> MappedFile? {
+        file.flatMap { $0.bytes.baseAddress == bytes.baseAddress ? $0 : nil }
     }
 
     /// Returns the file that holds the body, mapped. To map it costs as much as all else that the broker
@@ -105,6 +111,9 @@ public final class FrameDescriptors {
         if let count, !isQuick { count.close(numbers) } else { DescriptorCount.closeHere(numbers) }
     }
 
+    /// Notes that they wait in a queue.
+    public func queued() { wereSent = false }
+
     /// Notes that the kernel has taken them.
     public func sent() { wereSent = true }
 
@@ -131,6 +140,9 @@ public final class DescriptorCount {
         self.sender = sender
         self.all = all
     }
+
+    /// The bytes of the bodies among them.
+    public var bodyBytes: Int { bytes }
 
     /// The number of open descriptors, including those that wait to be closed.
     public var count: Int { open + (closer?.pending ?? 0) }

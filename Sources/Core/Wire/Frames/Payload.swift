@@ -41,7 +41,7 @@ public final class Payload {
     deinit {
         if let file {
             reclaimer?.payloadBytes -= bytes.count
-            reclaimer?.take(bytes, of: file)
+            if file.givesPagesBack { reclaimer?.take(bytes, of: file) }
         }
         guard let memory, let start = memory.baseAddress else { return }
         reclaimer?.payloadBytes -= bytes.count
@@ -62,6 +62,13 @@ public final class Payload {
     /// from `FrameAssembler.giveAway`.
     public func own(_ memory: UnsafeMutableRawBufferPointer) {
         self.memory = memory
+        reclaimer?.payloadBytes += bytes.count
+    }
+
+    /// Keeps the file that holds the borrowed bytes instead of copying them.
+    public func own(_ file: MappedFile) {
+        guard isWaiting else { return own() }
+        self.file = file
         reclaimer?.payloadBytes += bytes.count
     }
 

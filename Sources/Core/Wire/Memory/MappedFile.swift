@@ -7,7 +7,7 @@ public final class MappedFile {
     public let bytes: UnsafeRawBufferPointer
     private let start: UnsafeMutableRawPointer
     /// Whether pages that are no longer needed are given back, one part after another.
-    private let givesPagesBack: Bool
+    let givesPagesBack: Bool
 
     /// Maps the whole of a file that this process wrote; the caller keeps the descriptor.
     /// - Throws: also if the file could shrink below what is mapped.

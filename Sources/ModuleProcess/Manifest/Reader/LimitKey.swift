@@ -17,7 +17,6 @@ package struct LimitKey {
             size("frame", "The bytes of one frame.", \.frameSize, 1 << 10...1 << 30),
             size("header", "The bytes of a frame's header, at most frame - 4.", \.headerSize, 1 << 10...1 << 20),
             count("calls", "The open requests of one connection.", \.calls),
-            size("body", "A body in a memory file, and all of one connection that wait in the bus.", \.body),
             size("queue", "The unsent bytes that are queued for one connection.", \.queue),
             count("waiting", "The requests that wait for one module while it starts.", \.waiting),
             count("observations", "The observations of one connection.", \.observations),
@@ -34,6 +33,7 @@ package struct LimitKey {
             count("depth", "The requests in a chain, each made for the one before.", \.depth, to: 1_000),
             // They end together with a session, which takes one or two microseconds for each.
             count("retained", "The retained broadcasts of one module.", \.retained, to: 2_000),
+            size("body", "A body in a memory file, and all of one connection that wait in the bus.", \.body),
         ]
     }
 

@@ -137,6 +137,7 @@ final class Session {
         let outgoing = copy outgoing
         let copies = try FrameDescriptors.copies(of: outgoing.descriptors, for: outgoing.what)
         let file = outgoing.mayHaveFile ? try file(of: body, for: outgoing.what) : nil
+        if file == nil, body.count >= FrameChannel.largeBody { try checkQueue(outgoing, body) }
         channel.send(
             outgoing.kind, room: outgoing.room(trace: trace), body: file == nil ? body : .none,
             descriptors: copies ?? file
@@ -167,6 +168,11 @@ final class Session {
                 "the body of \(outgoing.what) has \(body.count) bytes, and \(most): send less at once, or raise "
                     + "limits.\(longest > 0 ? "body" : "frame") in the manifest")
         }
+        try checkQueue(outgoing, body)
+    }
+
+    /// Checks that the bytes of a frame may wait until the bus reads them.
+    private func checkQueue(_ outgoing: borrowing Outgoing, _ body: UnsafeRawBufferPointer) throws(BusError) {
         guard channel.unsent == 0 || channel.unsent + body.count <= limits.queue else {
             throw BusError(
                 .overloaded,

@@ -72,3 +72,24 @@ extension ReceivedFrame {
         descriptors.isEmpty && self["memory"] == nil && body == file.bytes
     }
 }
+
+extension TestBus {
+    /// The number of the broker's open files in memory.
+    func openMemoryFiles() throws -> Int {
+        let folder = "/proc/\(try #require(brokerPID))/fd"
+        let stream = try #require(opendir(folder))
+        defer { closedir(stream) }
+        var count = 0
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            var link = [UInt8](repeating: 0, count: 64)
+            let length = link.withUnsafeMutableBytes {
+                readlink("\(folder)/\(name)", $0.baseAddress!, $0.count)  // because it has bytes
+            }
+            if length > 0, String(decoding: link[..<length], as: UTF8.self).hasPrefix("/memfd:") { count += 1 }
+        }
+        return count
+    }
+}

@@ -174,4 +174,41 @@ struct DescriptorEndingTests {
             #expect(try bus.openDescriptors() == before + 1)
         }
     }
+
+    /// The authorizer's question and the call that waits for its answer have the same file.
+    @Test(.promise("10.62")) func oneFileOfTwoFramesOutlivesTheReplacementOnce() throws {
+        let table = AppTable.testing(
+            .manual("Gate", provides: ["Guard"]), .manual("Ant", rank: 1), .manual("Bee", rank: 2)
+        ) {
+            $0.authorizer = "Guard"
+        }
+        try TestBus.run(table, executable: try BuiltExecutable.path("strata-broker")) { bus in
+            let gate = try bus.provider("Gate", "Guard", ["memory": true])
+            let owner = try bus.module(
+                "Ant", ["memory": true, "interfaces": ["Files": ["actions": ["get": ["auth": true]]]]])
+            let caller = try bus.module("Bee", ["memory": true])
+            let tool = try bus.operator()
+            let file = try BodyFile(Array("\"text\"".utf8))
+            gate.isPaused = true
+            let filler = JSON.filler(400_000)
+            for _ in 0..<2 { try caller.call("Guard/other", filler) }
+            let id = try caller.call("Files/get", in: file)
+            try caller.settle()
+            try tool.asked("bus/handOver")
+            gate.isPaused = false
+            for _ in 0..<2 { try gate.reply(to: try gate.expectCall("Guard/other", filler)) }
+            let question = try gate.expectCall("Guard/authorize")
+            #expect(question.isIn(file))
+            // A new connection gets the number that a file closed too early would leave.
+            let other = try bus.operator()
+            try gate.reply(to: question, ["allow": true])
+            let call = try owner.expectCall("Files/get")
+            #expect(call.isIn(file))
+            try owner.reply(to: call)
+            try caller.expectReply(to: id)
+            try other.asked("bus/ping")
+            for _ in 0..<10_000 where try bus.openMemoryFiles() > 0 { try caller.settle() }
+            #expect(try bus.openMemoryFiles() == 0)
+        }
+    }
 }

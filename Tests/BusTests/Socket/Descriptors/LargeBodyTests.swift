@@ -157,7 +157,9 @@ struct LargeBodyTests {
             var put = AppTable.AdaptedAction(name: "put", to: "put")
             put.params = [.init(from: "its", to: "own")]
             put.result = [.init(from: "back", to: "own")]
-            adapter.actions = [put]
+            var fetch = AppTable.AdaptedAction(name: "fetch", to: "put")
+            fetch.result = [.init(from: "back", to: "own")]
+            adapter.actions = [put, fetch]
             table.adapters = [adapter]
         }
         try TestBus.run(table) { bus in
@@ -175,6 +177,7 @@ struct LargeBodyTests {
             try owner.reply(to: call)
             try caller.expectReply(to: id)
             // What an adapter renames comes in the frame.
+            let good = Array(#"{"own": 3}"#.utf8)
             let renamed = try BodyFile(Array(#"{"its": 1}"#.utf8))
             let adapted = try caller.call("Store/put", in: renamed)
             let other = try owner.expectCall("Files/put", ["own": 1])
@@ -182,6 +185,12 @@ struct LargeBodyTests {
             try owner.reply(to: other, in: try BodyFile(Array(#"{"own": 2}"#.utf8)))
             try caller.expectReply(to: adapted, body: ["back": 2])
             try caller.expectError(to: try caller.call("Store/put", in: file), "too-large", ran: "no")
+            // What it doesn't stays in its file.
+            let fetched = try caller.call("Store/fetch", in: file)
+            let third = try owner.expectCall("Files/put")
+            #expect(third.isIn(file))
+            try owner.reply(to: third, in: try BodyFile(good, seals: 0))
+            try caller.expectError(to: fetched, "failed", ran: "yes")
         }
     }
 

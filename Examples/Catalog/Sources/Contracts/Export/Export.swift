@@ -40,6 +40,7 @@ public enum Export: Interface {
     public struct Save: Action {
         public static let name = action("save")
         public static let errors: KeyValuePairs<String, String> = ["Export.no-file": "The file can't be written."]
+        public static let descriptors = DescriptorCounts(params: 1)
         public typealias Reply = Amount
 
         public init() {}
