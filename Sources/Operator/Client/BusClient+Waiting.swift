@@ -32,7 +32,7 @@ extension BusClient {
     ///   endless stream that sends nothing for that long, which is then cancelled.
     public func send(_ request: Request, onTaken: (() -> Void)? = nil) throws(ClientError) -> [UInt8] {
         let size = request.body.count + request.meta.count + 1024
-        guard size <= Int(limits.frame) else {
+        guard size <= Int(limits.frame) || goesInFile(request) else {
             throw .unusable(
                 "the params have \(request.body.count) bytes, and this bus takes frames of \(limits.frame): "
                     + "send less at once, or raise limits.frame in the manifest")

@@ -176,7 +176,7 @@ public final class BusClient {
         }
         let file: FrameDescriptors?
         do throws(SystemError) {
-            file = request.mayHaveFile && node == nil ? try channel.file(of: request.body) : nil
+            file = goesInFile(request) ? try channel.file(of: request.body) : nil
         } catch {
             onAnswer(
                 .failure(BusError(.overloaded, "\(request.body.count) bytes can't go in a memory file: \(error)")))
@@ -205,6 +205,12 @@ public final class BusClient {
             }
         }
         return id
+    }
+
+    /// Whether a request's body goes in a memory file.
+    func goesInFile(_ request: Request) -> Bool {
+        let longest = takesFiles && node == nil && request.mayHaveFile ? welcome?.longestInFile ?? 0 : 0
+        return request.body.count >= FrameChannel.largeBody && request.body.count <= longest
     }
 
     /// Calls an action whose answer is JSON.
