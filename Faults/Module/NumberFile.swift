@@ -5,6 +5,7 @@ internal import Strata
 /// any more, but the system still shows the one that it had (`/proc/PID/fd`).
 enum NumberFile {
     static func make(_ number: UInt64, in folder: String) throws -> Descriptor {
+        // mkstemp puts letters in place of each X.
         var path = Array("\(folder)/\(prefix)XXXXXX".utf8CString)
         let descriptor = mkstemp(&path)
         guard descriptor >= 0 else { throw ModuleError(.failed, "can't make a file in \(folder): errno \(errno)") }

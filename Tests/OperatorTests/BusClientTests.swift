@@ -36,6 +36,8 @@ struct BusClientTests {
         private func accept(_ socket: Socket, _ limits: String) {
             let server = FrameChannel(loop, socket: socket, limits: FrameLimits(frame: 1 << 20, header: 4_096))
             self.server = server
+            socket.takeDescriptors()
+            server.takesDescriptors = true
             server.onFrame = { [unowned self] header, body in
                 if header.to.text == "bus/hello" {
                     hellos.append(String(decoding: body, as: UTF8.self))
@@ -47,6 +49,7 @@ struct BusClientTests {
                     "credit": .integer(Int64(header.credit)), "deadline": .integer(header.deadline),
                     "code": .string(header.code.text), "message": .string(header.message.text),
                     "meta": .string(header.meta.text), "more": .bool(header.more),
+                    "memory": .integer(header.memory),
                 ]
                 frames.append((json, Array(body)))
                 if header.kind == .call { onCall(header.id) }
@@ -105,6 +108,19 @@ struct BusClientTests {
         let launcher = try Pair(role: .launcher)
         defer { launcher.close() }
         #expect(launcher.hellos == [#"{"protocol":1,"role":"launcher"}"#])
+    }
+
+    @Test(.promise("6.64")) func largeParamsGoInAMemoryFile() throws {
+        let pair = try Pair(limits: #"{"frame":300000,"header":4096,"body":1000000}"#)
+        defer { pair.close() }
+        let body = [UInt8](repeating: UInt8(ascii: "7"), count: 900_000)
+        pair.onCall = { pair.answer($0, "1") }
+        #expect(try pair.client.send(Request(to: "A/b", body: body)) == [UInt8(ascii: "1")])
+        #expect(pair.frames.contains { $0.body == body && $0.header["memory"] == 900_000 })
+        // Longer ones, and those for another node.
+        #expect(throws: ClientError.self) { try pair.client.send(Request(to: "A/b", body: body + body)) }
+        pair.client.node = "berlin"
+        #expect(throws: ClientError.self) { try pair.client.send(Request(to: "A/b", body: body)) }
     }
 
     @Test func itMayBeConnectedAgainAndSaysMeanwhileWhyItIsNot() throws {

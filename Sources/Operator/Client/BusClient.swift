@@ -209,8 +209,7 @@ public final class BusClient {
 
     /// Whether a request's body goes in a memory file.
     func goesInFile(_ request: Request) -> Bool {
-        let longest = takesFiles && node == nil && request.mayHaveFile ? welcome?.longestInFile ?? 0 : 0
-        return request.body.count >= FrameChannel.largeBody && request.body.count <= longest
+        node == nil && request.mayHaveFile && channel?.takesFile(of: request.body.count) == true
     }
 
     /// Calls an action whose answer is JSON.

@@ -32,6 +32,16 @@ struct RuntimeLargeBodyTests {
         }
     }
 
+    /// The file of a body is no descriptor that came with an answer.
+    @Test(.promise("6.64")) func anAnswersBodyIsNoneOfItsDescriptors() async throws {
+        try await RuntimeApp.run(Self.manifest, [TextsModule.self, AuthorModule.self]) { app in
+            let text = Self.text
+            let answer = try await app.bus(of: AuthorModule.self).call("Texts/same", .string(text), descriptors: [])
+            #expect(answer.value == .string(text))
+            #expect(answer.descriptors.isEmpty)
+        }
+    }
+
     @Test(.promise("6.64", "6.67")) func whatIsTooLargeIsRefused() async throws {
         try await RuntimeApp.run(Self.manifest, [TextsModule.self, AuthorModule.self]) { app in
             let bus = app.bus(of: AuthorModule.self)
@@ -89,5 +99,5 @@ final class AuthorModule: Module {
 
     init(bus: Bus) {}
 
-    func register(_ exports: inout Exports) {}
+    func register(_ exports: inout Exports) { exports.usesDescriptors() }
 }

@@ -12,7 +12,7 @@ class Arrivals:
     """The descriptors of each frame, in order. A frame's first byte brings them, so they come before its end."""
 
     def __init__(self) -> None:
-        # None stands for those that this process can't take.
+        # None if this process couldn't take them.
         self._sets: collections.deque[list[Descriptor] | None] = collections.deque()
 
     def __len__(self) -> int:

@@ -134,11 +134,14 @@ public final class FrameChannel {
     /// Whether frames can bring descriptors.
     public var carriesDescriptors: Bool { transport.carriesDescriptors }
 
+    /// Whether a body of this size goes in a memory file.
+    public func takesFile(of count: Int) -> Bool { count >= Self.largeBody && count <= longestInFile }
+
     /// Writes a large body into a memory file, if the broker takes those.
     /// - Returns: what to send in place of the body; nil if it goes in the frame, also because there can be
     ///   no file now.
     public func file(of body: UnsafeRawBufferPointer) throws(SystemError) -> FrameDescriptors? {
-        guard body.count >= Self.largeBody, body.count <= longestInFile else { return nil }
+        guard takesFile(of: body.count) else { return nil }
         do throws(SystemError) {
             guard files.count < Self.mostFiles, files.bodyBytes + body.count <= longestInFile else {
                 throw SystemError(ENOBUFS, "send a file beside \(files.count) that the bus has not read")
@@ -156,10 +159,11 @@ public final class FrameChannel {
     }
 
     /// Returns the descriptors of the frame that is being delivered, once. If nobody asks, they are
-    /// closed.
+    /// closed. The file that holds its body isn't one of them.
     public func takeDescriptors() -> FrameDescriptors? {
-        defer { descriptors = nil }
-        return descriptors
+        guard let came = descriptors, came.bodyCount == 0 else { return nil }
+        descriptors = nil
+        return came
     }
 
     /// Writes queued bytes until the kernel takes no more.

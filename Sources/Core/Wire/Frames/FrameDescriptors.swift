@@ -122,7 +122,7 @@ public final class FrameDescriptors {
     public func letGo() { isOwner = false }
 }
 
-/// The descriptors of one sender that are in a process, and the bytes of those that are bodies.
+/// Counts the descriptors of one sender that are in this process, and the bytes of the bodies among them.
 public final class DescriptorCount {
     /// How many times as many bytes may be here of all senders together as of one.
     public static let senders = 4
@@ -144,7 +144,7 @@ public final class DescriptorCount {
     /// The bytes of the bodies among them.
     public var bodyBytes: Int { bytes }
 
-    /// The number of open descriptors, including those that wait to be closed.
+    /// How many are open. Those that wait to be closed are still open.
     public var count: Int { open + (closer?.pending ?? 0) }
 
     /// Closes descriptors of the sender.

@@ -159,9 +159,9 @@ final class Session {
                     + "`bus.background { }`")
         }
         try outgoing.check(trace: outgoing.trace ?? scope?.trace ?? [], limit: limits.header)
-        let longest = outgoing.mayHaveFile ? channel.longestInFile : 0
-        if (FrameChannel.largeBody...).contains(body.count), body.count <= longest { return }
+        if outgoing.mayHaveFile, channel.takesFile(of: body.count) { return }
         guard body.count <= Int(limits.frame) - 4 - Int(limits.header) else {
+            let longest = outgoing.mayHaveFile ? channel.longestInFile : 0
             let most = longest > 0 ? "the bus takes \(longest)" : "a frame may have \(limits.frame) with its header"
             throw BusError(
                 .tooLarge,

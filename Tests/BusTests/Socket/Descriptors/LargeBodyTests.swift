@@ -309,7 +309,7 @@ struct LargeBodyTests {
         }
     }
 
-    /// Answers count for who doesn't read them, not for their sender.
+    /// An answer that waits counts for its caller, not for the callee.
     @Test(.promise("6.67", "6.63")) func aCallerThatDoesNotReadUsesUpNobodyElsesShare() throws {
         try run(.sixModules { $0.limits.body = 1_000_000 }) { bus, owner, caller in
             let (filler, file) = (JSON.filler(400_000), try file(500_000))
