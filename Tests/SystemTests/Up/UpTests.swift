@@ -13,7 +13,7 @@ struct UpTests {
     @Test(.promise("M.163")) func aLinesMarkIsItsSeverityAndNotShown() throws {
         let app = try UpProcess(
             "{app: test, modules: {A: {run: [a.sh], start: async, stop: 100ms}}}",
-            scripts: ["a.sh": "echo '<3>the disk is full' >&2; echo '<9>is text'; echo done; exec cat <&3"])
+            scripts: ["a.sh": "echo '<3>the disk is full' >&2; echo '<9>is text'; echo done >&2; exec cat <&3"])
         defer { app.cleanUp() }
         try app.start()
         try app.until { app.said("A      | done") }
