@@ -45,12 +45,25 @@ struct ManifestReplicaTests {
         #expect(found.count == 1 && found[0].contains(message), "\(found)")
     }
 
-    @Test(.promise("M.169")) func theAuthorizerAndAppsWithNodesHaveNone() throws {
+    @Test(.promise("M.169")) func theAuthorizerHasNone() throws {
         let authorizer = errors(Self.manifest("A: {run: [a], provides: [G], replicas: 2}", "authorizer: G"))
         #expect(authorizer.count == 1 && authorizer[0].contains("expected no replicas of the authorizer"))
-        let nodes = try load(Self.manifest("A: {run: [a], replicas: 2, node: x}", "nodes: {x: {}, y: {}}"))
+    }
+
+    @Test(.promise("N.53"), arguments: ["x": true, "[x]": true, "[x, y]": false, "all": false])
+    func oneNodeHasThem(place: String, isRight: Bool) throws {
+        let nodes = try load(Self.manifest("A: {run: [a], replicas: 2, node: \(place)}", "nodes: {x: {}, y: {}}"))
         let found = ManifestReview(nodes).errors.map(\.description)
-        #expect(found.count == 1 && found[0].contains("modules.A.replicas: expected no replicas in an app with nodes"))
+        #expect(found.count == (isRight ? 0 : 1))
+        #expect(found.allSatisfy { $0.contains("modules.A.replicas: a row with replicas runs on one node") })
+    }
+
+    @Test(.promise("N.54")) func onlyItsNodeHasARowForEachReplica() throws {
+        var manifest = try load(Self.manifest("A: {run: [a], replicas: 2, node: x}", "nodes: {x: {}, y: {}}"))
+        for (node, names) in [("x", ["A~1", "A~2"]), ("y", ["A"])] {
+            manifest.table.node = node
+            #expect(manifest.inForce().table.modules.map(\.name) == names)
+        }
     }
 }
 

@@ -44,7 +44,7 @@ extension BusCore {
             "the queue to the node \(remote.remoteNode.name) is full: \(whatIsFullForRequest(count, line)); wait for "
                 + "answers")
         let call = try openRequest(.call, header, from: peer)
-        deliver(call, request.kindToNode, request, to: remote)
+        deliver(call, request.kindToNode, request, key: header.key, to: remote)
         return call
     }
 
@@ -71,14 +71,17 @@ extension BusCore {
     }
 
     /// Queues a request to another node's broker.
-    func deliver(_ call: CallPointer, _ kind: Header.Kind, _ request: Request, to remote: RemotePeer) {
+    /// - Parameter key: the request's key; empty if it has none.
+    func deliver(
+        _ call: CallPointer, _ kind: Header.Kind, _ request: Request, key: Header.Text, to remote: RemotePeer
+    ) {
         call.pointee.wasSent(to: remote)
         remote.addServed(call)
         if monitors.isOn { monitorDelivered(call, request, to: remote) }
         let remaining = remaining(call)
-        call.pointee.end = queue(
-            kind, to: remote.line, room: request.room, body: kind == .open ? .none : request.body, isAnswer: false
-        ) { writer in
+        let room = request.room + HeaderWriter.room(key)
+        let body = kind == .open ? .none : request.body
+        call.pointee.end = queue(kind, to: remote.line, room: room, body: body, isAnswer: false) { writer in
             writer.integer("id", call.pointee.id)
             if kind == .open { writer.string("url", request.url) } else { writer.string("to", request.to) }
             nameCaller(of: call, to: &writer)
@@ -86,6 +89,7 @@ extension BusCore {
                 writer.string("name", request.name)
                 if let object = request.object { writer.string("object", object) }
             }
+            if !key.isEmpty { writer.string("key", key) }
             writer.integer("deadline", remaining)
             writer.integer("credit", call.pointee.stream.credit)
             writer.integer("depth", UInt64(call.pointee.depth))
@@ -93,15 +97,15 @@ extension BusCore {
         }
     }
 
-    /// Writes the name under which a callee knows the caller of a request: the module's that makes it, also if this bus
-    /// asks another node's for an instance.
+    /// Writes the name under which another node knows the caller of a request: the row's of the module that makes it,
+    /// also if this bus asks the node's for an instance.
     func nameCaller(of call: CallPointer, to writer: inout HeaderWriter) {
         if let caller = call.pointee.caller?._withUnsafeGuaranteedRef({ $0.from }) {
-            writer.name("from", caller)
+            writer.name("from", ReplicaName.row(of: caller))
         } else if call.pointee.callee?._withUnsafeGuaranteedRef({ $0.isRemote }) == true,
             case .creation(_, let number)? = calls.purpose(of: call), let instance = instances.pending(number)
         {
-            writer.name("from", instance.creator.from)
+            writer.name("from", ReplicaName.row(of: instance.creator.from))
         } else {
             writer.string("from", "bus" as StaticString)
         }

@@ -6,6 +6,13 @@ extension BusCore {
     /// session here for a moment.
     func isElsewhere(_ module: ModuleRecord) -> Bool { module.isAway && module.peer == nil }
 
+    /// Returns the row of another node that a replica's name means; nil for other names. Which replicas the row has
+    /// is known there alone.
+    func awayRow(ofReplica name: UnsafeRawBufferPointer) -> ModuleRecord? {
+        guard let row = ReplicaName(name.text).flatMap({ modules.find($0.row) }), isElsewhere(row) else { return nil }
+        return row
+    }
+
     /// Whether a request gets to its owner's node; nil if that is this one.
     func reach(_ owner: ModuleRecord) -> Reach? {
         guard isElsewhere(owner) else { return nil }

@@ -76,7 +76,10 @@ extension BusCore {
         }
         guard let call = module.waiting.first, let remote = receiver(of: call, for: module) else { return false }
         _ = module.takeWaiting(at: 0)
-        unhold(call).withRequest { deliver(call, $0.kindToNode, $0, to: remote) }
+        let held = unhold(call)
+        held.withRequest { request in
+            held.copy.key.withUnsafeBytes { deliver(call, request.kindToNode, request, key: $0, to: remote) }
+        }
         return true
     }
 

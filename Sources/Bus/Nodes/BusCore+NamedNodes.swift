@@ -52,7 +52,10 @@ extension BusCore {
                 "\"\(header.to.text)\" names a node, and \(name) is each broker's own: call it without")
         case .malformed:
             throw BusError(
-                .unknownInterface, "\"\(header.to.text)\" names no action: write Interface@node/action")
+                .unknownInterface,
+                Self.replica(namedIn: to) == nil
+                    ? "\"\(header.to.text)\" names no action: write Interface@node/action"
+                    : "\"\(header.to.text)\" names a replica, whose row runs on one node: leave the node out")
         }
     }
 
@@ -62,26 +65,29 @@ extension BusCore {
         from peer: Peer
     ) throws(BusError) {
         guard let adaptation = route.adaptation, !adaptation.params.isEmpty else {
-            return try sendPlain(route, to: node, header, body, from: peer)
+            return try route.to.withBytes { to throws(BusError) in
+                try sendPlain(route, to: to, on: node, header, body, from: peer)
+            }
         }
         // Renaming takes long, so the turn's time is checked.
         turn.interrupt()
         try renamed(adaptation.params, header, body).withBytes { body throws(BusError) in
-            try sendPlain(route, to: node, header, body, from: peer)
+            try route.to.withBytes { to throws(BusError) in
+                try sendPlain(route, to: to, on: node, header, body, from: peer)
+            }
         }
     }
 
-    private func sendPlain(
-        _ route: RouteTable.Route, to node: NodeRecord, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
-        from peer: Peer
+    /// Sends a call of a route to a node, whatever adapters its route has.
+    /// - Parameter to: what the node's bus gets as `to`.
+    func sendPlain(
+        _ route: RouteTable.Route, to: UnsafeRawBufferPointer, on node: NodeRecord, _ header: borrowing Header,
+        _ body: UnsafeRawBufferPointer, from peer: Peer
     ) throws(BusError) {
-        let call = try route.to.withBytes { to throws(BusError) in
-            try route.action.withBytes { action throws(BusError) in
-                let request = Request(
-                    to: to, interface: route.interface, action: action, trace: header.trace, meta: header.meta,
-                    body: body)
-                return try sendAway(request, header, to: route.owner, on: node, from: peer)
-            }
+        let call = try route.action.withBytes { action throws(BusError) in
+            let request = Request(
+                to: to, interface: route.interface, action: action, trace: header.trace, meta: header.meta, body: body)
+            return try sendAway(request, header, to: route.owner, on: node, from: peer)
         }
         call.pointee.action = route.actionNumber
         mark(call, route)

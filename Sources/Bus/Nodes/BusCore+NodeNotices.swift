@@ -27,7 +27,7 @@ extension BusCore {
                 && levels.nameBytes[rank].withUnsafeBytes { level in
                     let notice = Notice(
                         name: header.name, object: header.members.contains(.object) ? header.object : nil,
-                        from: peer.from, level: level, via: "broadcast", trace: header.trace,
+                        from: ReplicaName.row(of: peer.from), level: level, via: "broadcast", trace: header.trace,
                         meta: header.meta, body: body)
                     guard fits(notice.cost, connection) else { return false }
                     if node.sent.hasMissedByPatterns { tellMissedByPatterns(node) }

@@ -39,7 +39,7 @@ extension BusCore {
         if let asked = asked(header), asked.utf8.count <= Self.longestAsked {
             call.pointee.action = routes.actionNames.number(of: asked)
         }
-        deliver(call, header.kind, request, to: node)
+        deliver(call, header.kind, request, key: header.key, to: node)
         return true
     }
 

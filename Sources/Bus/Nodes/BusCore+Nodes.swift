@@ -87,7 +87,7 @@ extension BusCore {
 
     /// Notes that a module's readiness may have changed.
     func noteForNodes(_ module: ModuleRecord) {
-        if !nodes.isEmpty, module.row != nil, !module.isAway { nodes.mayHaveChanged(row: module.name) }
+        if !nodes.isEmpty, module.row != nil, !module.isAway { nodes.mayHaveChanged(row: module.owning.name) }
     }
 
     /// Whether nodes may have to be told of changes.
@@ -105,7 +105,7 @@ extension BusCore {
         let changes = nodes.takeChanges()
         let old = nodes.told
         for name in changes.rows {
-            let isReady = modules.find(name).map { !$0.isRemoved && $0.isReady && $0.peer != nil } ?? false
+            let isReady = modules.find(name).map { !$0.isRemoved && $0.isServing } ?? false
             if isReady { nodes.told.ready.insert(name) } else { nodes.told.ready.remove(name) }
         }
         var names = changes.names

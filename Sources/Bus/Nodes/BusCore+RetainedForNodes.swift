@@ -63,6 +63,8 @@ extension BusCore {
     private func send(
         _ notice: Notice, _ body: Payload, _ number: UInt64, _ answer: RetainedAnswers.Answer, over connection: Peer
     ) -> Bool {
+        var notice = notice
+        notice.from = ReplicaName.row(of: notice.from)
         let sharesBody = notice.body.count >= Outbox.largeBody
         guard fitsHeld(notice.cost, connection, new: sharesBody ? notice.cost - notice.body.count : notice.cost) else {
             return false

@@ -32,7 +32,7 @@ struct NodeFacts: Equatable {
         app = table.app
         levels = table.levels
         (frame, header) = (table.limits.frame, table.limits.header)
-        for row in table.modules { rows[row.name] = Row(row, table.levels) }
+        for row in table.modules { rows[row.replica?.row ?? row.name] = Row(row, table.levels) }
     }
 
     /// Says on what all nodes must agree, and these two don't; nil if they agree.

@@ -11,7 +11,7 @@ extension BusCore {
         try checkDescriptors()
         let mark = nodeMark(header.to)
         let to = UnsafeRawBufferPointer(rebasing: header.to[..<(mark ?? header.to.count)])
-        guard let target = modules.find(to) else { throw unknownModule(to, header) }
+        guard let target = modules.find(to) ?? awayRow(ofReplica: to) else { throw unknownModule(to, header) }
         facts.owner = target
         try facts.check(.level ... .declaration)
         statistics.reports += 1

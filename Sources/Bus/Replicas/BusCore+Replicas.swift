@@ -38,19 +38,16 @@ extension BusCore {
         let name = Name.withoutRouterSuffix(named.row)
         guard let interface = routes.interface(name) else { throw unknownInterface(name) }
         let owner = interface.owner
-        guard let member = owner.members.first(where: { $0.row?.replica?.number == named.number }) else {
-            throw BusError(
-                .unavailable,
-                owner.replicas == nil
-                    ? "\(named) names a replica, and \(owner.name) has none: call \(interface.name)"
-                    : "\(owner.name) has \(owner.members.count) replicas, and none with the number \(named.number)")
-        }
         let to = interface.nameBytes + header.to[slash...]
         try to.withBytes { to throws(BusError) in
             guard case .route(let route) = routes.resolve(to, adapters) else {
                 throw BusError(.unknownInterface, "\"\(header.to.text)\" names no action: write \(named)/action")
             }
             try check(route, header, from: peer, .existence ... .declaration)
+            if isElsewhere(owner) {
+                return try callAway(route, replica: named.number, header, body, from: peer)
+            }
+            let member = try member(named, of: interface)
             try checkDescriptors(of: route)
             guard let callee = member.receiver, member.session.has(interface) else { throw unavailable(member) }
             let request = Request(
@@ -59,6 +56,28 @@ extension BusCore {
             _ = try sendToReplica(request, route, header, from: peer, named: callee)
         }
         return true
+    }
+
+    /// Sends a call of one replica to its row's node, which alone knows the replicas.
+    private func callAway(
+        _ route: RouteTable.Route, replica: Int, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
+        from peer: Peer
+    ) throws(BusError) {
+        guard let node = nodes(of: route.owner).first.flatMap(nodes.find) else { throw unreachable(route.owner) }
+        let to = Array("\(ReplicaName(row: route.interface.name, number: replica))/".utf8) + route.action
+        try to.withBytes { to throws(BusError) in
+            try sendPlain(route, to: to, on: node, header, body, from: peer)
+        }
+    }
+
+    private func member(_ name: ReplicaName, of interface: InterfaceRecord) throws(BusError) -> ModuleRecord {
+        let owner = interface.owner
+        if let found = owner.members.first(where: { $0.row?.replica?.number == name.number }) { return found }
+        throw BusError(
+            .unavailable,
+            owner.replicas == nil
+                ? "\(name) names a replica, and \(owner.name) has none: call \(interface.name)"
+                : "\(owner.name) has \(owner.members.count) replicas, and none with the number \(name.number)")
     }
 
     /// Returns the interface and the number in `Interface~NUMBER/action`, and the place of the slash.

@@ -2,14 +2,15 @@ import StrataCore
 
 extension Manifest {
     /// Returns the manifest as it is put in force: in place of each row with `replicas` stands one for each replica,
-    /// which differs by its name alone.
+    /// which differs by its name alone. A row of another node stays one, because only its node knows its replicas.
     /// - Parameter counts: how many replicas a row has, by its name, as far as the row allows. Otherwise it has its
     ///   least number.
     public func inForce(_ counts: [String: Int] = [:]) -> Manifest {
         var manifest = self
         (manifest.table.modules, manifest.processes) = ([], [])
         for (row, process) in zip(table.modules, processes) {
-            for number in process.replicas.map({ 1...$0.clamp(counts[row.name]) }) ?? 0...0 {
+            let replicas = row.isAway(from: table.node) ? nil : process.replicas
+            for number in replicas.map({ 1...$0.clamp(counts[row.name]) }) ?? 0...0 {
                 var (row, process) = (row, process)
                 if number > 0 {
                     let replica = ReplicaName(row: row.name, number: number)

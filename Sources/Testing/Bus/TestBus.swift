@@ -205,7 +205,7 @@ public class TestBus {
 
     /// Returns the interfaces of a module's row, as hello has them.
     private func provided(by name: String) -> JSON {
-        Self.interfaces(table.modules.first { $0.name == name }?.provides ?? [])
+        Self.interfaces(home(of: name).table.modules.first { $0.name == name }?.provides ?? [])
     }
 
     private static func interfaces(_ names: [String]) -> JSON {

@@ -56,6 +56,13 @@ package final class TestNodes {
         var table = table
         if table.nodes.isEmpty { table.nodes = [.init("berlin"), .init("tokyo")] }
         table.node = node
+        // Another node's rows have no replicas here.
+        for place in table.modules.indices where table.modules[place].isAway(from: node) {
+            table.modules[place].name = ReplicaName.row(of: table.modules[place].name)
+            table.modules[place].replica = nil
+        }
+        var names: Set<String> = []
+        table.modules.removeAll { !names.insert($0.name).inserted }
         return table
     }
 

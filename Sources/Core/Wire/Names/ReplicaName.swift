@@ -27,4 +27,9 @@ public struct ReplicaName: Sendable, Equatable, CustomStringConvertible {
 
     /// Returns the name of the row that a module belongs to, which is its own unless it is a replica.
     public static func row(of module: String) -> String { ReplicaName(module)?.row ?? module }
+
+    /// Returns the same for the bytes of a module's name.
+    public static func row(of module: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: module.prefix { $0 != UInt8(ascii: "~") })
+    }
 }

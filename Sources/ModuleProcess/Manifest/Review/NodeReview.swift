@@ -14,12 +14,17 @@ struct NodeReview {
     /// What can never work, in the order of the rows.
     var errors: [ManifestError] {
         guard !index.table.nodes.isEmpty else { return [] }
-        let replicated = manifest.processes.filter { $0.replicas != nil }.map { process in
-            manifest.problem(
-                ["modules", .key(process.name), "replicas"],
-                "expected no replicas in an app with nodes: the nodes don't know each other's replicas")
-        }
-        return replicated + index.table.modules.flatMap { managed(by: $0) + wakes(of: $0) }
+        return zip(index.table.modules, manifest.processes).compactMap(replicas)
+            + index.table.modules.flatMap { managed(by: $0) + wakes(of: $0) }
+    }
+
+    private func replicas(of row: AppTable.Row, _ process: ModuleProcess) -> ManifestError? {
+        guard process.replicas != nil else { return nil }
+        if case .on(let nodes) = row.placement, nodes.count == 1 { return nil }
+        return manifest.problem(
+            ["modules", .key(row.name), "replicas"],
+            "a row with replicas runs on one node, and \(row.name) runs on \(row.placement): requests with one key would "
+                + "go to a replica on each; place it on one node, or leave replicas out")
     }
 
     private func managed(by row: AppTable.Row) -> [ManifestError] {
