@@ -22,13 +22,7 @@ extension Broker {
 
     private func handle(_ events: Socket.Event, of connection: Connection) {
         if events.contains(.writable) {
-            connection.isBlocked = false
-            connection.isCutShort = false
-            flushShare(connection)
-            if connection.life == .closed { return }
-            watch(connection)
-            // Its queue may be short enough for what waited for room.
-            bus.hasRoom(connection)
+            hasRoomAgain(connection)
             settle()
             if connection.life == .closed { return }
         }
@@ -128,7 +122,8 @@ extension Broker {
         case .greeting, .waitingForVouch, .open:
             if connection.turn != .awaitedUnwatched { events = connection.isPaused ? .hungUp : .readable }
         }
-        if connection.isBlocked || connection.isCutShort, !connection.socket.hasFailed { events.insert(.writable) }
+        let isToWrite = connection.isBlocked && !connection.awaitsOtherReaders || connection.isCutShort
+        if isToWrite, !connection.socket.hasFailed { events.insert(.writable) }
         // A broken connection has its last turns at the ends of rounds.
         if connection.isBroken { events = [] }
         connection.socket.watch(events)
@@ -249,6 +244,7 @@ extension Broker {
             case .hearOut(let peer): hearOut(peer.connection)
             case .close(let peer): close(peer.connection, reason: "")
             case .lookAtFrame(let peer): assemblyTimePassed(peer.connection)
+            case .writeOn(let peer): writeOn(peer.connection)
             case .replaceProgram: tryNext()
             case .stopListening: stopListening()
             case .finish: finish()
@@ -282,7 +278,7 @@ extension Broker {
         if connection.descriptors == nil {
             connection.socket.close()
         } else {
-            connection.socket.close(by: closer)
+            connection.socket.close(by: closer, of: connection.credentials.uid)
         }
         // Ending a session takes time that counts in this round.
         if connection.isOpen { readOfHeavy &+= TurnShares.endCost }

@@ -1,3 +1,4 @@
+import Glibc
 import StrataCore
 import StrataLoop
 
@@ -85,7 +86,7 @@ extension Broker {
             // `execve` would close them on this thread, which may block.
             let closing = closer.takeWaiting()
             var isHandedOver = false
-            defer { if !isHandedOver { closer.close(closing) } }
+            defer { if !isHandedOver { closer.close(closing, of: getuid()) } }
             state.closing = closing
             let files = try StateFile.write(state)
             var descriptors =
@@ -124,7 +125,8 @@ extension Broker {
     /// Makes this fresh broker continue another program's.
     /// - Returns: a message about the replacement, for people.
     func resume(_ state: BrokerState, _ records: [ModuleRecord]) throws(StateError) -> String {
-        closer.close(state.closing)
+        // Whose they were isn't known any more.
+        closer.close(state.closing, of: getuid())
         try Resumption(bus, state, records).make(connect: connection)
         for peer in bus.connections.inOrder {
             attend(peer.connection)

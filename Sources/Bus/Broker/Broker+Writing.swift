@@ -1,3 +1,4 @@
+import Glibc
 import StrataCore
 import StrataLoop
 
@@ -6,6 +7,9 @@ import StrataLoop
 extension Broker {
     /// The most bytes that are still read of a peer that is being heard out.
     static let mostLastBytes = 16 * ReadBuffer.turn
+    /// After how long a frame is tried again for which the kernel keeps too many unread descriptors,
+    /// in milliseconds.
+    private static let otherReaders: UInt64 = 20
 
     /// Writes what the round has produced.
     func flushAll() {
@@ -96,6 +100,24 @@ extension Broker {
         cutShort(connection)
     }
 
+    /// Writes to a connection that takes bytes again, and goes on with what waited for room.
+    func hasRoomAgain(_ connection: Connection) {
+        connection.isBlocked = false
+        connection.isCutShort = false
+        flushShare(connection)
+        if connection.life == .closed { return }
+        watch(connection)
+        // Its queue may be short enough for what waited for room.
+        bus.hasRoom(connection)
+    }
+
+    /// Tries again to write a frame for which the kernel kept too many unread descriptors.
+    func writeOn(_ connection: Connection) {
+        guard connection.awaitsOtherReaders else { return }
+        connection.awaitsOtherReaders = false
+        hasRoomAgain(connection)
+    }
+
     /// Writes what is queued, as far as the kernel takes it.
     /// - Parameter most: the most bytes that are written.
     func flush(_ connection: Connection, most: Int = .max) {
@@ -116,6 +138,14 @@ extension Broker {
                 case .wouldBlock:
                     connection.isBlocked = true
                     watch(connection)
+                    return
+                case .failed(ETOOMANYREFS):
+                    // The kernel keeps too many descriptors that receivers of this process haven't read;
+                    // this one may have no fault in it.
+                    connection.isBlocked = true
+                    connection.awaitsOtherReaders = true
+                    watch(connection)
+                    bus.setAlarm(.writing, of: connection, after: Self.otherReaders)
                     return
                 case .ended, .failed:
                     // The other side has closed. What it sent before may still be readable, and is

@@ -17,6 +17,9 @@ final class Connection: Peer {
     /// Whether the kernel takes no more of its output; the loop reports when it does.
     @exclusivity(unchecked)  // the same
     var isBlocked = false
+    /// Whether it is blocked by descriptors that other processes haven't read. An alarm, and not the
+    /// loop, says when to try again.
+    var awaitsOtherReaders = false
     /// Whether writing stopped before everything was written, so that other peers could continue.
     /// The rest is written when the loop reports that it can be.
     @exclusivity(unchecked)  // the same

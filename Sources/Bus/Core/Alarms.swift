@@ -34,11 +34,15 @@ struct Alarms {
             case traffic
             /// Monitors must be told what was left out.
             case left
+            /// A connection must try again to write.
+            case writing
 
             /// The kinds that the next program's bus sets itself.
-            static let ofThisProgram: [Kind] = [.notes, .join, .traffic, .left]
+            static let ofThisProgram: [Kind] = [.notes, .join, .traffic, .left, .writing]
             /// The kinds that concern one connection.
-            static let ofConnections: [Kind] = [.hello, .assembly, .offering, .finishing, .lingering, .idle, .ping]
+            static let ofConnections: [Kind] = [
+                .hello, .assembly, .offering, .finishing, .lingering, .writing, .idle, .ping,
+            ]
         }
 
         var kind: Kind
@@ -195,6 +199,7 @@ extension BusCore {
         case (.left, _): leftTimePassed()
         case (.hello, let peer?): helloTimePassed(peer)
         case (.assembly, let peer?): event.add(.lookAtFrame(peer))
+        case (.writing, let peer?): event.add(.writeOn(peer))
         case (.offering, let peer?): offeringTimePassed(peer)
         case (.finishing, let peer?): finishingTimePassed(peer)
         case (.lingering, let peer?): event.add(.close(peer))
@@ -202,7 +207,7 @@ extension BusCore {
         case (.ping, let peer?): ping(peer)
         // The alarms of a connection end with it.
         case (.hello, nil), (.assembly, nil), (.offering, nil), (.finishing, nil), (.lingering, nil), (.idle, nil),
-            (.ping, nil):
+            (.ping, nil), (.writing, nil):
             break
         }
     }

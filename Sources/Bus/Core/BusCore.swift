@@ -266,6 +266,8 @@ enum Effect {
     case close(Peer)
     /// Check whether the peer has taken too long to send the frame that it has begun.
     case lookAtFrame(Peer)
+    /// Try again to write to a peer whose frame the kernel didn't take.
+    case writeOn(Peer)
     /// Try whether the next program can read this bus's state, then replace the broker with it.
     case replaceProgram
     /// Accept no further connections.

@@ -8,12 +8,12 @@ extension BusCore {
     /// what they leave of RLIMIT_NOFILE.
     var mostDescriptors: Int { min(4_096, connections.limit.rest(table.limits.connections)) }
 
-    /// Lets a peer send and get descriptors if its hello said so. While the broker has as many as it
-    /// may, the kernel refuses those of further peers.
+    /// Lets a peer send and get descriptors if its hello said so.
     func admitDescriptors(_ hello: Hello, of peer: Peer) {
         guard !hello.descriptors.isEmpty else { return }
-        peer.descriptors = PeerDescriptors(hello.descriptors, of: peer.number, in: descriptors)
-        if descriptors.count < mostDescriptors { host.takeDescriptors(of: peer) }
+        peer.descriptors = PeerDescriptors(
+            hello.descriptors, of: peer.number, user: peer.credentials.uid, in: descriptors)
+        host.takeDescriptors(of: peer)
     }
 
     /// Handles a frame whose header names descriptors, or a body in a memory file.

@@ -18,7 +18,8 @@ final class PeerDescriptors {
 
     private let count: DescriptorCount
     /// Counts those of answers to it.
-    private lazy var answers = DescriptorCount(of: count.sender, in: all)
+    private lazy var answers = DescriptorCount(of: count.sender, user: user, in: all)
+    private let user: UInt32
     private let all: DescriptorCount
     /// Those of each frame, in order, whose frames aren't handled yet.
     private(set) var received: [FrameDescriptors] = []
@@ -26,9 +27,11 @@ final class PeerDescriptors {
     private(set) var isOverrun = false
     private var isEnded = false
 
-    init(_ terms: Terms, of peer: UInt64, in all: DescriptorCount) {
+    /// - Parameter user: the peer's user.
+    init(_ terms: Terms, of peer: UInt64, user: UInt32, in all: DescriptorCount) {
         self.terms = terms
-        count = DescriptorCount(of: peer, in: all)
+        self.user = user
+        count = DescriptorCount(of: peer, user: user, in: all)
         self.all = all
     }
 
@@ -37,7 +40,7 @@ final class PeerDescriptors {
     func receive(_ numbers: [Int32], isWhole: Bool, mostOfAll: Int) {
         guard !isEnded else { return count.close(numbers) }
         guard let refusal = refusal(of: numbers, isWhole, mostOfAll) else { return received.append(take(numbers)) }
-        isOverrun = all.count > mostOfAll
+        isOverrun = all.count > mostOfAll + Self.most || count.pendingOfUser > Self.share(of: mostOfAll)
         count.close(numbers)
         received.append(FrameDescriptors(refused: refusal))
     }
@@ -70,14 +73,22 @@ final class PeerDescriptors {
 
     func putBack(_ descriptors: FrameDescriptors) { received.insert(descriptors, at: 0) }
 
+    /// The most of one user that may wait to be closed: a quarter of all, but for one frame.
+    private static func share(of all: Int) -> Int { max(FrameDescriptors.most, all / 4) }
+
     private func refusal(of numbers: [Int32], _ isWhole: Bool, _ mostOfAll: Int) -> String? {
         if numbers.count > FrameDescriptors.most {
             return "\(numbers.count) descriptors came, and a frame may have \(FrameDescriptors.most)"
         }
         guard isWhole else { return "the broker can't open so many descriptors (RLIMIT_NOFILE): try later" }
-        let most = min(Self.most, max(FrameDescriptors.most, mostOfAll / 4))
+        let share = Self.share(of: mostOfAll)
+        let most = min(Self.most, share)
         if count.count + numbers.count > most {
             return "\(count.count) descriptors of this sender are in the broker, and \(most) may be: wait for answers"
+        }
+        let pending = count.pendingOfUser
+        if pending + numbers.count > share {
+            return "\(pending) descriptors of this sender's user wait to be closed, and \(share) may: try later"
         }
         if all.count + numbers.count > mostOfAll {
             return "\(all.count) descriptors are in the broker, and \(mostOfAll) may be: try later"

@@ -133,7 +133,8 @@ struct Resumption {
             var terms: PeerDescriptors.Terms = []
             if state.takesDescriptors { terms.insert(.own) }
             if state.takesBodies { terms.insert(.bodies) }
-            let own = PeerDescriptors(terms, of: peer.number, in: bus.descriptors)
+            let own = PeerDescriptors(
+                terms, of: peer.number, user: peer.credentials.uid, in: bus.descriptors)
             peer.descriptors = own
             for came in state.received {
                 // A file that was refused is refused again.

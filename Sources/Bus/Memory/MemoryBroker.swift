@@ -298,6 +298,7 @@ package final class MemoryBroker {
         case .hearOut(let peer): heardOut.append(peer.memory)
         case .close(let peer): close(peer.memory)
         case .lookAtFrame(let peer): lookAtFrame(of: peer.memory)
+        case .writeOn: break
         case .replaceProgram: bus.notHandedOver("this broker runs in memory")
         case .stopListening: isListening = false
         case .finish: hasEnded = true

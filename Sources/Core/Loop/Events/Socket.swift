@@ -187,11 +187,12 @@ public final class Socket: WatchedDescriptor {
 
     /// Ends the connection at once, and has the descriptor closed elsewhere: closing also closes the
     /// descriptors that were sent and not read, which may block.
-    public func close(by closer: any DescriptorCloser) {
+    /// - Parameter user: the user of the process on the other side.
+    public func close(by closer: any DescriptorCloser, of user: UInt32) {
         guard !isClosed else { return }
         letGo()
         shutdown(descriptor, Int32(SHUT_RDWR))
-        closer.close([descriptor])
+        closer.close([descriptor], of: user)
     }
 
     /// Returns the kernel's record of the process that connected.

@@ -129,6 +129,8 @@ public final class DescriptorCount {
 
     /// The number of the sender.
     public let sender: UInt64
+    /// The sender's user, by the kernel's word.
+    private let user: UInt32
     private var open = 0
     private var bytes = 0
     /// Counts those of all senders.
@@ -136,8 +138,9 @@ public final class DescriptorCount {
     /// What closes them; nil for this thread.
     public var closer: (any DescriptorCloser)?
 
-    public init(of sender: UInt64 = 0, in all: DescriptorCount? = nil) {
+    public init(of sender: UInt64 = 0, user: UInt32 = .max, in all: DescriptorCount? = nil) {
         self.sender = sender
+        self.user = user
         self.all = all
     }
 
@@ -147,9 +150,12 @@ public final class DescriptorCount {
     /// How many are open. Those that wait to be closed are still open.
     public var count: Int { open + (closer?.pending ?? 0) }
 
+    /// How many of the sender's user wait to be closed.
+    public var pendingOfUser: Int { (all ?? self).closer?.pending(of: user) ?? 0 }
+
     /// Closes descriptors of the sender.
     public func close(_ numbers: [Int32]) {
-        if let closer = (all ?? self).closer { closer.close(numbers) } else { Self.closeHere(numbers) }
+        if let closer = (all ?? self).closer { closer.close(numbers, of: user) } else { Self.closeHere(numbers) }
     }
 
     fileprivate func add(_ further: Int) {
@@ -189,5 +195,7 @@ public final class DescriptorCount {
 public protocol DescriptorCloser: AnyObject {
     /// How many wait to be closed.
     var pending: Int { get }
-    func close(_ numbers: [Int32])
+    /// How many of a user's do.
+    func pending(of user: UInt32) -> Int
+    func close(_ numbers: [Int32], of user: UInt32)
 }
