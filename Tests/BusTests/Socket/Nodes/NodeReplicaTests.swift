@@ -8,6 +8,7 @@ import Testing
 struct NodeReplicaTests {
     private static func table() -> AppTable {
         .twoNodes { table in
+            table.join = 600_000
             for (name, node) in [("Worker", "tokyo"), ("Pool", "berlin")] {
                 for number in 1...2 {
                     let replica = ReplicaName(row: name, number: number)
@@ -89,7 +90,7 @@ struct NodeReplicaTests {
             for _ in 1...4 { try app.notes.call("WorkerWork/run", nil, ["key": "k"]) }
             try app.nodes.join()
             var counts = [0, 0]
-            while counts[0] + counts[1] < 4 {
+            for _ in 0..<100 where counts[0] + counts[1] < 4 {
                 try app.settle()
                 for (place, worker) in app.workers.enumerated() {
                     counts[place] += try worker.drain().filter { $0["to"] == "WorkerWork/run" }.count
