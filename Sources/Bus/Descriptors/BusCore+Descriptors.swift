@@ -10,9 +10,9 @@ extension BusCore {
 
     /// Lets a peer send and get descriptors if its hello said so.
     func admitDescriptors(_ hello: Hello, of peer: Peer) {
-        guard !hello.descriptors.isEmpty else { return }
+        guard !hello.takes.isEmpty else { return }
         peer.descriptors = PeerDescriptors(
-            hello.descriptors, of: peer.number, user: peer.credentials.uid, in: descriptors)
+            hello.takes, of: peer.number, user: peer.credentials.uid, in: descriptors)
         host.takeDescriptors(of: peer)
     }
 
@@ -40,7 +40,7 @@ extension BusCore {
         let problem: String
         switch header.kind {
         case .call, .reply, .report:
-            if let own = peer.descriptors, peer.isOpen, own.terms.contains(isInFile ? .bodies : .own) {
+            if let own = peer.descriptors, peer.isOpen, own.terms.contains(isInFile ? .memory : .descriptors) {
                 let expected = isInFile ? 1 : Int(header.descriptors)
                 if let came = own.takeFirst() {
                     if came.refusal != nil || came.numbers.count == expected, !isInFile || frame.body.isEmpty {
@@ -137,7 +137,7 @@ extension BusCore {
 
     /// Checks that a frame with descriptors can go to a peer.
     func refusal(of frame: DescribedFrame, room: Int, to peer: Peer, _ target: String) -> BusError? {
-        if !frame.isBody, !peer.takes(.own) {
+        if !frame.isBody, !peer.takes(.descriptors) {
             return BusError(
                 .failed,
                 "\(target) has descriptors, and the hello of \(peer.displayName) doesn't say \"descriptors\": true")

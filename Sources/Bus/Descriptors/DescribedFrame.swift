@@ -15,7 +15,7 @@ struct DescribedFrame {
     /// - Parameter body: the body of a frame with descriptors of the application.
     init(_ descriptors: FrameDescriptors, _ body: UnsafeRawBufferPointer, to peer: Peer) {
         self.descriptors = descriptors
-        passesFile = descriptors.bodyCount > 0 && peer.takes(.bodies)
+        passesFile = descriptors.bodyCount > 0 && peer.takes(.memory)
         if descriptors.bodyCount > 0, !passesFile {
             do throws(BusError) { file = try descriptors.mappedBody() } catch { problem = error }
         }
@@ -27,6 +27,8 @@ struct DescribedFrame {
     /// Whether the receiver gets the body's bytes, although they came in a file.
     var isInlineBody: Bool { isBody && !passesFile }
     var bodyCount: Int { descriptors.bodyCount }
+    /// The number of the application's descriptors.
+    var applicationCount: UInt8 { descriptors.applicationCount }
 
     /// Writes the header's last member.
     func write(to writer: inout HeaderWriter) {
@@ -51,4 +53,9 @@ struct DescribedFrame {
 extension Peer {
     /// Whether its hello says that it takes such descriptors.
     final func takes(_ term: PeerDescriptors.Terms) -> Bool { descriptors?.terms.contains(term) == true }
+}
+
+extension Unmanaged<FrameDescriptors>? {
+    /// The number of the application's descriptors.
+    var applicationCount: UInt8 { self?.takeUnretainedValue().applicationCount ?? 0 }
 }

@@ -6,9 +6,9 @@ final class PeerDescriptors {
     struct Terms: OptionSet {
         let rawValue: UInt8
         /// Descriptors of the application.
-        static let own = Terms(rawValue: 1)
+        static let descriptors = Terms(rawValue: 1)
         /// Bodies in memory files.
-        static let bodies = Terms(rawValue: 2)
+        static let memory = Terms(rawValue: 2)
     }
 
     let terms: Terms

@@ -169,8 +169,8 @@ extension BusCore {
                 state.received.append(DescriptorState(descriptors))
             }
         }
-        state.takesDescriptors = peer.takes(.own)
-        state.takesBodies = peer.takes(.bodies)
+        state.takesDescriptors = peer.takes(.descriptors)
+        state.takesMemory = peer.takes(.memory)
         state.observations = scope.some(peer.observations.all).map {
             ObservationState(terms: $0.terms, waitingEnd: $0.waitingEnd, missed: $0.missed, gap: $0.gap)
         }

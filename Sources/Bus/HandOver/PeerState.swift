@@ -36,7 +36,7 @@ struct PeerState: StatePart {
     var settings: SessionSettings?
     var retainedWalks: [RetainedWalkState] = []
     var takesDescriptors = false
-    var takesBodies = false
+    var takesMemory = false
     /// The descriptors that came with its kept input.
     var received: [DescriptorState] = []
     /// The slots of the requests that it made, newest first.
@@ -75,7 +75,7 @@ struct PeerState: StatePart {
         try file(28, &retainedWalks)
         try file(29, &takesDescriptors)
         try file(30, &received)
-        try file(31, &takesBodies)
+        try file(31, &takesMemory)
     }
 }
 

@@ -129,10 +129,10 @@ struct Resumption {
         if peer.life == .waitingForVouch, let row = modules[state.awaitedRow] {
             peer.waits(for: row, helloID: state.helloID)
         }
-        if state.takesDescriptors || state.takesBodies {
+        if state.takesDescriptors || state.takesMemory {
             var terms: PeerDescriptors.Terms = []
-            if state.takesDescriptors { terms.insert(.own) }
-            if state.takesBodies { terms.insert(.bodies) }
+            if state.takesDescriptors { terms.insert(.descriptors) }
+            if state.takesMemory { terms.insert(.memory) }
             let own = PeerDescriptors(
                 terms, of: peer.number, user: peer.credentials.uid, in: bus.descriptors)
             peer.descriptors = own

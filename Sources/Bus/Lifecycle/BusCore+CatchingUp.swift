@@ -107,7 +107,7 @@ extension BusCore {
         let copies = call.pointee.kind == .report ? max(1, peer.observations.count) : 1
         let texts = HeaderWriter.overhead + 6 * (held.copy.url.count + held.copy.name.count)
         // A file counts nowhere yet.
-        let file = peer.takes(.bodies) ? 0 : held.copy.file?.bodyCount ?? 0
+        let file = peer.takes(.memory) ? 0 : held.copy.file?.bodyCount ?? 0
         return peer.outbox.isEmpty || fitsRequest((held.cost + texts + file) * copies, peer, new: file)
     }
 }

@@ -41,7 +41,8 @@ extension BusCore {
         pass(
             MonitoredFrame(
                 kind: .call, id: call.pointee.id, parent: Self.parent(of: call), from: caller, to: request.to,
-                callee: callee.from, url: request.url.isEmpty ? nil : request.url, body: request.body))
+                callee: callee.from, url: request.url.isEmpty ? nil : request.url,
+                descriptors: request.descriptors.applicationCount, body: request.body))
     }
 
     /// Returns the number of the open request that a call was made for; 0 if there is none.
@@ -64,7 +65,7 @@ extension BusCore {
             pass(
                 MonitoredFrame(
                     kind: .report, from: peer.from, to: $0, name: request.name, object: request.object,
-                    body: request.body))
+                    descriptors: request.descriptors.applicationCount, body: request.body))
         }
     }
 
@@ -87,18 +88,20 @@ extension BusCore {
     @inline(never)
     private func noteNotice(_ notice: Notice, to peer: Peer) {
         if traffic.isOn { countNotice(notice, to: peer) }
-        if !monitors.isEmpty { tell(notice, isReported: false, to: peer) }
+        if !monitors.isEmpty { tell(notice, isReported: false, descriptors: 0, to: peer) }
     }
 
     /// Notes a notice of a report, which is counted once for all of them.
     @inline(never)
-    func monitorReportNotice(_ notice: Notice, to peer: Peer) { tell(notice, isReported: true, to: peer) }
+    func monitorReportNotice(_ notice: Notice, _ frame: DescribedFrame?, to peer: Peer) {
+        tell(notice, isReported: true, descriptors: frame?.applicationCount ?? 0, to: peer)
+    }
 
-    private func tell(_ notice: Notice, isReported: Bool, to peer: Peer) {
+    private func tell(_ notice: Notice, isReported: Bool, descriptors: UInt8, to peer: Peer) {
         tell(
             MonitoredFrame(
                 kind: .notice, from: notice.from, to: peer.from, name: notice.name, object: notice.object,
-                isReported: isReported, body: notice.body))
+                isReported: isReported, descriptors: descriptors, body: notice.body))
     }
 
     /// Notes one of the bus's own calls.
@@ -131,7 +134,8 @@ extension BusCore {
         guard let code else {
             tell(
                 MonitoredFrame(
-                    kind: .reply, id: Self.number(call), from: callee.from, to: to, isPartial: more, body: body))
+                    kind: .reply, id: Self.number(call), from: callee.from, to: to, isPartial: more,
+                    descriptors: turn.descriptors.applicationCount, body: body))
             return
         }
         Self.withText(code.rawValue) {
@@ -190,7 +194,7 @@ extension BusCore {
                         kind: isReport ? .report : .call, parent: isReport ? 0 : Self.parent(of: call),
                         from: peer.from, to: request.to,
                         callee: held.interface == nil ? nil : owner, name: isReport ? request.name : nil, code: code,
-                        body: request.body))
+                        descriptors: request.descriptors.applicationCount, body: request.body))
             }
         }
     }
@@ -207,7 +211,8 @@ extension BusCore {
                     kind: kind, parent: kind == .call ? parent(of: hand) : 0, from: hand.peer.from,
                     to: kind == .open ? header.pointee.url : to,
                     receiver: owner == nil ? interface : name, callee: owner == nil ? nil : name, name: hand.name,
-                    code: code, unknownKind: kind == .unknown ? header.pointee.unknownKind : nil, body: hand.body))
+                    code: code, unknownKind: kind == .unknown ? header.pointee.unknownKind : nil,
+                    descriptors: turn.descriptors.applicationCount, body: hand.body))
         }
     }
 

@@ -29,6 +29,8 @@ struct MonitoredFrame: ~Copyable {
     var isPartial = false
     /// Whether a notice is of a report.
     var isReported = false
+    /// The number of the application's descriptors that come with it.
+    var descriptors: UInt8 = 0
     let body: Header.Text
 
     /// The receiver, which `module` is compared with.
@@ -126,6 +128,8 @@ struct FrameNote {
     /// left out.
     var isGap = false
     var body = Body.unwanted
+    /// The number of descriptors that came with it.
+    var descriptors: UInt8 = 0
     /// Where its texts begin in the ring's bytes.
     var offset = 0
     /// The texts' lengths in bytes, in the order in which they are stored; negative for an absent

@@ -68,6 +68,7 @@ final class NoteFormatter {
         if let object { head.string("object", object) }
         if let code { head.string("code", code) }
         if let url { head.string("url", url) }
+        if note.descriptors > 0 { head.integer("descriptors", UInt64(note.descriptors)) }
         head.integer("bytes", UInt64(note.bodyCount))
         guard state == .kept, !body.isEmpty else { return NoteTurns.work(bodyBytes: 0, values: 0) }
         let check = JSON.check(body, maximumDepth: FrameNote.deepestBody, maximumValues: FrameNote.mostValues)

@@ -94,6 +94,7 @@ final class NoteRing {
         note.isPartial = frame.isPartial
         note.isReported = frame.isReported
         note.body = place.body
+        note.descriptors = frame.descriptors
         note.offset = place.offset
         note.bodyCount = frame.body.count
         var cursor = memory + place.offset

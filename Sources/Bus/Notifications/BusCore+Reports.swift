@@ -116,7 +116,7 @@ extension BusCore {
             report.pointee.notices.open += 1
             report.pointee.notices.observers += 1
             statistics.notices += 1
-            if monitors.isOn { monitorReportNotice(notice, to: observer) }
+            if monitors.isOn { monitorReportNotice(notice, frame, to: observer) }
             let write = { (writer: inout HeaderWriter) in
                 writer.integer("id", call.pointee.id)
                 notice.write(to: &writer, subscription: observation.terms.id)

@@ -26,7 +26,7 @@ struct Hello {
     /// Whether the session is notified when another process takes over from it.
     var retiring = false
     /// Which descriptors it takes.
-    var descriptors: PeerDescriptors.Terms = []
+    var takes: PeerDescriptors.Terms = []
     /// Whether another part follows, in `bus/register`.
     var more = false
 
@@ -109,8 +109,8 @@ struct Hello {
         settings = try SettingKey.declared(in: reader)
         resumed = try reader.bool("resumed") ?? false
         retiring = try reader.bool("retiring") ?? false
-        if try reader.bool("descriptors") == true { descriptors.insert(.own) }
-        if try reader.bool("memory") == true { descriptors.insert(.bodies) }
+        if try reader.bool("descriptors") == true { takes.insert(.descriptors) }
+        if try reader.bool("memory") == true { takes.insert(.memory) }
     }
 
     /// Reads the body of `bus/register`: another part of what a module brings.

@@ -81,7 +81,7 @@ extension BusCore {
     /// Appends an edge to the reply that is being made, which is sent first if it has no room.
     private func append(_ place: Int, to stream: TrafficStream, _ edges: UnsafeMutablePointer<EdgeTable>) {
         let before = traffic.turn.bytes.count
-        if before == 0 { traffic.turn.bytes += "{\"since\":\(edges.pointee.since),\"edges\":[".utf8 }
+        if before == 0 { traffic.turn.bytes += edges.pointee.opening }
         if !traffic.turn.told.isEmpty { traffic.turn.bytes.append(UInt8(ascii: ",")) }
         edges.pointee.tell(place, to: stream.bit, in: &traffic.turn.bytes)
         traffic.turn.place = place + 1
@@ -110,8 +110,7 @@ extension BusCore {
         } else {
             takeBackTold(stream.bit, edges)
         }
-        traffic.turn.told = []
-        traffic.turn.bytes.removeAll(keepingCapacity: true)
+        traffic.turn.startReply()
     }
 
     /// Leaves what the reply that is being made tells for a later turn.

@@ -64,8 +64,8 @@ struct EdgeTable: ~Copyable {
     let number: UInt32
     /// Changes when what peers keep of this table is void (`RecentEdge`). No other table has had it.
     var epoch: UInt32
-    /// When counting began, in microseconds since 1970.
-    let since: UInt64
+    /// How each partial reply begins, which says when counting began.
+    let opening: [UInt8]
     private let edges = UnsafeMutablePointer<Edge>.allocate(capacity: capacity)
     /// For each edge the bits of the streams that must still be told of it.
     private let changed = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
@@ -102,8 +102,10 @@ struct EdgeTable: ~Copyable {
     static let unknown: UInt32 = 0
     static let empty: UInt32 = 1
 
+    /// - Parameter since: when counting began, in microseconds since 1970.
     init(number: UInt32, epoch: UInt32 = 1, since: UInt64) {
-        (self.number, self.epoch, self.since) = (number, epoch, since)
+        (self.number, self.epoch) = (number, epoch)
+        opening = Array("{\"since\":\(since),\"edges\":[".utf8)
     }
 
     deinit {
@@ -245,7 +247,15 @@ struct EdgeTable: ~Copyable {
                 start: edge.key.kind.name.utf8Start, count: edge.key.kind.name.utf8CodeUnitCount))
         bytes.append(contentsOf: "\",\"name\":".utf8)
         bytes.append(contentsOf: texts[edge.key.name])
-        bytes.append(contentsOf: ",\"count\":\(edge.count),\"errors\":\(edge.errors),\"waiting\":\(edge.waiting)}".utf8)
+        // Ten times a second for each edge, so without a string.
+        withUnsafeTemporaryAllocation(byteCount: HeaderWriter.overhead, alignment: 8) { memory in
+            var counts = HeaderWriter(memory.baseAddress!, opening: "")  // because it has a size
+            counts.integer("count", edge.count)
+            counts.integer("errors", edge.errors)
+            counts.integer("waiting", edge.waiting)
+            counts.literal("}")
+            bytes.append(contentsOf: memory[8..<counts.count])
+        }
     }
 }
 

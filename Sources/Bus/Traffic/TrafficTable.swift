@@ -139,7 +139,13 @@ struct TrafficTurn {
     /// Goes on to the next stream.
     mutating func streamDone() {
         left &= ~stream
-        (place, told) = (0, [])
+        place = 0
+        startReply()
+    }
+
+    /// Forgets what the last reply told, and keeps its memory.
+    mutating func startReply() {
+        told.removeAll(keepingCapacity: true)
         bytes.removeAll(keepingCapacity: true)
     }
 
@@ -158,7 +164,7 @@ struct TrafficTurn {
 
     private mutating func begin() {
         state = .underWay
-        (left, place, told) = (.max, 0, [])
-        bytes.removeAll(keepingCapacity: true)
+        (left, place) = (.max, 0)
+        startReply()
     }
 }

@@ -53,6 +53,8 @@ public struct SeenFrame: Sendable {
     public var at: Int64 { json["at"]?.integer ?? 0 }
     /// The length of its body, in bytes; nil if the bus doesn't report it.
     public var bytes: Int64? { json["bytes"]?.integer }
+    /// The number of descriptors that came with it.
+    public var descriptors: Int64 { max(0, json["descriptors"]?.integer ?? 0) }
     /// The number of earlier frames that the monitor missed.
     public var missed: Int64 { max(0, json["missed"]?.integer ?? 0) }
 

@@ -81,6 +81,9 @@ struct FrameView {
         }
         var more: [(text: String, colour: Colour)] = [(frame.name, .cyan), (frame.code, .red)]
         if frame.kind != "call" { more.insert((frame.action, .dim), at: 0) }
+        if frame.descriptors > 0 {
+            more.append(("+\(frame.descriptors) descriptor\(frame.descriptors == 1 ? "" : "s")", .dim))
+        }
         for piece in more where !piece.text.isEmpty {
             line.add("  ")
             line.add(Printable.line(piece.text), piece.colour)

@@ -21,7 +21,7 @@ import Testing
     init() { all.closer = StuckCloser() }
 
     private func peer(_ number: UInt64, user: UInt32) -> PeerDescriptors {
-        PeerDescriptors(.own, of: number, user: user, in: all)
+        PeerDescriptors(.descriptors, of: number, user: user, in: all)
     }
 
     /// Lets ten descriptors of a frame come, which is handled at once.

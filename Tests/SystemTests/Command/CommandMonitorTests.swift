@@ -121,6 +121,16 @@ struct CommandMonitorTests {
         #expect(run.lines[4].hasPrefix("00:00:01.001500  reply") && run.lines[4].hasSuffix("123456 B   1.5 ms"))
     }
 
+    @Test(.promise("6.70")) func descriptorsAreCounted() async throws {
+        let frames = [
+            #"{"at":1,"kind":"call","from":"A","to":"B/c","descriptors":1,"bytes":0}"#,
+            #"{"at":2,"kind":"report","from":"A","to":"B","name":"n","descriptors":16,"bytes":0}"#,
+        ]
+        let lines = try await monitor([], columns: 80, frames: frames).run.lines
+        #expect(lines.map { $0.contains("B/c  +1 descriptor  ") } == [true, false], "\(lines)")
+        #expect(lines.map { $0.contains("n  +16 descriptors  ") } == [false, true], "\(lines)")
+    }
+
     @Test(.promise("M.78")) func kindsAndModulesHaveColours() async throws {
         let run = try await monitor([], columns: 80, colour: true).run
         #expect(run.lines[0].contains("\u{1B}[34mcall\u{1B}[0m"))

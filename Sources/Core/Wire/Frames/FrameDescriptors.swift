@@ -15,6 +15,8 @@ public final class FrameDescriptors {
     public private(set) var refusal: BusError?
     /// The length of the frame's body if the only descriptor is a file that holds it, in bytes; else 0.
     public private(set) var bodyCount = 0
+    /// The number of the application's descriptors, of which a file for the body is none.
+    public var applicationCount: UInt8 { bodyCount == 0 ? UInt8(clamping: numbers.count) : 0 }
     /// That file, once somebody has asked for the bytes.
     private var file: MappedFile?
     /// What counts them for their sender, or for the receiver of an answer.

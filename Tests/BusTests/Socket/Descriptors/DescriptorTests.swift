@@ -56,6 +56,33 @@ struct DescriptorTests {
         }
     }
 
+    @Test(.promise("6.70")) func monitorsSeeHowManyThereAre() throws {
+        try run { bus, owner, caller in
+            let tool = try bus.operator()
+            try tool.call("bus/monitor", ["module": "Bee"], ["credit": 100])
+            try tool.settle()
+            let sent = try tokens(2)
+            let opening = try caller.call("Files/open", 1, with: sent)
+            let call = try owner.expectCall("Files/open", 1)
+            try owner.send(["kind": "reply", "id": call.number], 2, with: [sent[0]])
+            try caller.expectReply(to: opening, body: 2)
+            let refused = try caller.call("Files/list", 3, with: [sent[0]])
+            try caller.expectError(to: refused, "bad-params")
+            let report = caller.newID()
+            let header: JSON = ["kind": "report", "id": .integer(Int64(report)), "to": "Ant", "name": "opened"]
+            try caller.send(header, 4, with: sent)
+            try owner.reply(to: try owner.expectNotice("opened", 4))
+            try caller.expectReply(to: report)
+            try caller.call("Files/list", 5)
+            var seen: [JSON] = []
+            while seen.last?["to"] != "Files/list" || seen.last?["code"] != nil {
+                seen.append(try tool.find(["kind": "reply", "more": true]).json)
+            }
+            let counts = seen.map { "\($0["kind"]?.string ?? "") \($0["descriptors"]?.integer ?? 0)" }
+            #expect(counts == ["call 2", "reply 1", "call 1", "report 2", "notice 2", "reply 0", "call 0"], "\(seen)")
+        }
+    }
+
     /// Frames with descriptors, and without, small and large, keep their order, and each has its own.
     @Test(.promise("6.58", "R.3")) func eachFrameHasItsOwnAmongOthers() throws {
         try run { _, owner, caller in
