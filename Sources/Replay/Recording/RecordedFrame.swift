@@ -31,8 +31,10 @@ struct RecordedFrame {
     /// A number that a hostile file can't make overflow.
     private static func count(_ value: JSON?) -> Int64 { min(max(0, value?.integer ?? 0), 1 << 50) }
 
-    /// The body, null if the frame has none; nil if it isn't in the recording.
+    /// The body, null if the frame has none; nil if it isn't in the recording, or came with
+    /// descriptors, which no recording has.
     var body: JSON? {
+        guard json["descriptors"] == nil else { return nil }
         if let body = json["body"] { return body }
         // Not nil, which would be JSON's null here.
         return json["bytes"]?.integer == 0 ? JSON.null : JSON?.none

@@ -271,9 +271,11 @@ struct CommandReplayTests {
         try write([
             #"{"at":1,"kind":"call","missed":4,"from":"A","to":"Notes/seen","callee":"Notes","id":1,"bytes":99999,"omitted":"size"}"#,
             Self.reply(1, "[]"), Self.call(2, "Notes/seen"), Self.reply(2, "[]"),
+            #"{"at":2,"kind":"call","from":"A","to":"Notes/seen","callee":"Notes","id":3,"descriptors":1,"bytes":1,"body":7}"#,
+            Self.reply(3, "[7]"),
         ])
         let run = try replay("Notes")
-        #expect(run.end == .exit(0) && run.lines.last?["unsent"] == 1, "\(run.said)")
+        #expect(run.end == .exit(0) && run.lines.last?["unsent"] == 2, "\(run.said)")
         #expect(run.said.contains("4 frames are missing"), "\(run.said)")
     }
 
