@@ -54,7 +54,8 @@ extension BusCore {
         _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
         to caller: Peer
     ) {
-        let count = body.count + header.trace.count + header.meta.count + HeaderWriter.overhead / 4
+        // What is passed on of its header is a part of it.
+        let count = body.count &+ Int(header.count) &+ HeaderWriter.overhead / 4
         guard fits(count, caller) else { return overloadedAnswer(call, count, caller) }
         queueReply(call, header, body, more: false, from: peer, to: caller)
         release(call, "its parent was answered")
@@ -67,8 +68,7 @@ extension BusCore {
     ) {
         if monitors.isOn { monitorReply(call, body, more: more, from: peer, to: caller) }
         let id = call.pointee.callerID
-        let room = header.trace.count + header.meta.count
-        queue(.reply, to: caller, room: room, body: body, isAnswer: true) { writer in
+        queue(.reply, to: caller, room: Int(header.count), body: body, isAnswer: true) { writer in
             writer.integer("id", id)
             if more { writer.boolean("more", true) }
             writer.passOn(header.trace, header.meta)

@@ -128,7 +128,8 @@ extension BusCore {
             if route.needsAuthorization, !request.skipsAuthorization {
                 authorize(call, request, route, header, from: peer, to: callee)
             } else {
-                deliver(call, request, to: callee)
+                // What its texts take is a part of the header that came, or the route's.
+                deliver(call, request, room: Int(header.count) &+ request.to.count &+ 64, to: callee)
             }
         }
     }
@@ -188,14 +189,16 @@ extension BusCore {
     }
 
     /// Queues a call to the session that serves it.
-    @inline(__always)
     func deliver(_ call: CallPointer, _ request: Request, to callee: Peer) {
+        deliver(call, request, room: request.room, to: callee)
+    }
+
+    /// - Parameter room: the most bytes that its texts take in a header. Adding them up takes 60
+    ///   instructions, so plain calls have a bound of their own.
+    @inline(__always)
+    private func deliver(_ call: CallPointer, _ request: Request, room: Int, to callee: Peer) {
         let body = request.body
-        // The texts' lengths are an upper bound for the header's.
-        let room =
-            request.to.count + 64 + HeaderWriter.room(request.url) + request.trace.count + request.meta.count
-            + HeaderWriter.room(request.name)
-        let count = body.count + room + HeaderWriter.overhead / 2
+        let count = body.count &+ room &+ HeaderWriter.overhead / 2
         if request.descriptors != nil { return deliverDescriptors(call, request, room, to: callee) }
         guard fitsRequest(count, callee, new: count) else { return queueIsFull(for: call, request, count, to: callee) }
         noteSent(call, request, to: callee)

@@ -95,7 +95,8 @@ struct Call {
     static let mostSlots = 1 << slotBits
     static let lastGeneration: UInt32 = (1 << 31) - 1
 
-    init(slot: UInt32) { self.slot = slot }
+    @inline(__always)
+    init(slot: UInt32, generation: UInt32 = 0) { (self.slot, self.generation) = (slot, generation) }
 
     /// Notes that it is in its callee's queue.
     @inline(__always)

@@ -78,8 +78,8 @@ struct CallTable: ~Copyable {
         firstFree = call.pointee.deadline.timer.next
         let generation = call.pointee.generation + 1
         let slot = call.pointee.slot
-        call.pointee = Call(slot: slot)
-        call.pointee.generation = generation
+        // A call holds no reference, so nothing has to be let go of, and it is made in its place.
+        call.initialize(to: Call(slot: slot, generation: generation))
         call.pointee.life.take(.opened(kind))
         count += 1
         return call

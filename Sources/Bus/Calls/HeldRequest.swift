@@ -140,6 +140,12 @@ struct Request {
     /// Unretained, because the turn or the held request has them.
     var descriptors: Unmanaged<FrameDescriptors>?
 
+    /// The most bytes that its texts may take in a header.
+    var room: Int {
+        128 + HeaderWriter.room(to) + HeaderWriter.room(url) + HeaderWriter.room(name)
+            + HeaderWriter.room(object ?? .none) + trace.count + meta.count
+    }
+
     var kind: MessageKind { interface == nil ? .report : url.isEmpty ? .call : .open }
 }
 

@@ -80,10 +80,17 @@ struct TimerWheel: ~Copyable {
 
     private mutating func place(_ call: CallPointer, notBefore earliest: UInt64) -> UInt64 {
         let expiry = max(call.pointee.deadline.expiry, earliest)
-        let delta = expiry - min(current, expiry)
-        let level =
-            delta < 1 << 8 ? Self.finest : delta < 1 << 14 ? Self.fine : delta < 1 << 20 ? Self.coarse : Self.coarsest
-        let bucket = level.first + Int((expiry >> level.shift) & (level.slots - 1))
+        let delta = expiry &- min(current, expiry)
+        // One of four constants in each branch takes half of the instructions of choosing one first.
+        if delta < 1 << 8 { return put(call, expiry, Self.finest) }
+        if delta < 1 << 14 { return put(call, expiry, Self.fine) }
+        if delta < 1 << 20 { return put(call, expiry, Self.coarse) }
+        return put(call, expiry, Self.coarsest)
+    }
+
+    @inline(__always)
+    private mutating func put(_ call: CallPointer, _ expiry: UInt64, _ level: Level) -> UInt64 {
+        let bucket = level.first &+ Int(truncatingIfNeeded: (expiry >> level.shift) & (level.slots &- 1))
         buckets[bucket].push(call, \.deadline.timer)
         occupied[bucket >> 6] |= 1 << UInt64(bucket & 63)
         call.pointee.deadline.bucket = Int32(bucket)

@@ -119,7 +119,7 @@ extension BusCore {
     ) -> UInt64 {
         // A small body is copied behind its header.
         if body.count < Outbox.largeBody {
-            var writer = HeaderWriter(peer.outbox.reserve(HeaderWriter.overhead + room + body.count), kind)
+            var writer = HeaderWriter(peer.outbox.reserve(HeaderWriter.overhead &+ room &+ body.count), kind)
             write(&writer)
             let end = peer.outbox.commit(inlineCount: writer.end(body: body), isAnswer: isAnswer)
             wrote(to: peer)

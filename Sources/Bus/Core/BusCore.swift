@@ -53,8 +53,10 @@ final class BusCore {
     var observations = ObservationTable()
     @exclusivity(unchecked)  // the same
     var mailboxes = MailboxTable()
+    @exclusivity(unchecked)  // the same
     var retained = RetainedTable()
     var instances: InstanceTable
+    @exclusivity(unchecked)  // because it is asked in each turn, on one thread
     var watches = WatchList()
     var links = LinkTable()
     @exclusivity(unchecked)  // because it is used for each broadcast, on one thread
@@ -65,6 +67,7 @@ final class BusCore {
     var traffic = TrafficTable()
 
     // The state of the modules and of the app.
+    @exclusivity(unchecked)  // because it is asked in each round, on one thread
     var modules: ModuleTable
     var requirements = RequiredVersions()
     var start: AppStart

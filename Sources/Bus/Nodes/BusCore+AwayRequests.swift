@@ -121,10 +121,4 @@ extension Request {
         case .call, .broadcast, .event: .call
         }
     }
-
-    /// The most bytes that its texts may take in a header.
-    var room: Int {
-        128 + HeaderWriter.room(to) + HeaderWriter.room(url) + HeaderWriter.room(name)
-            + HeaderWriter.room(object ?? .none) + trace.count + meta.count
-    }
 }

@@ -87,21 +87,27 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
         table.forEach { use($0.value!.takeUnretainedValue()) }  // because a used slot has a value
     }
 
-    /// Returns a hash: words of eight bytes, multiplied and folded.
+    /// Returns a hash: words of eight bytes, multiplied and folded. The last word may repeat bytes
+    /// of the one before, which takes a third of the instructions of going byte by byte.
     @inline(__always)
     private static func hash(_ key: UnsafeRawBufferPointer, _ seed: UInt64) -> UInt64 {
-        var hash = seed ^ UInt64(key.count)
-        var index = 0
-        while index + 8 <= key.count {
-            hash = mix(hash ^ key.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-            index += 8
+        guard let start = key.baseAddress else { return mix(seed) }
+        let count = key.count
+        var hash = seed ^ UInt64(truncatingIfNeeded: count)
+        guard count >= 8 else {
+            var word: UInt64 = 0
+            for index in 0..<count {
+                word = word << 8 | UInt64(start.load(fromByteOffset: index, as: UInt8.self))
+            }
+            return mix(hash ^ word)
         }
-        var tail: UInt64 = 0
-        while index < key.count {
-            tail = tail << 8 | UInt64(key[index])
-            index += 1
+        let last = start + (count &- 8)
+        var place = start
+        while place < last {
+            hash = mix(hash ^ place.loadUnaligned(as: UInt64.self))
+            place += 8
         }
-        return mix(hash ^ tail)
+        return mix(hash ^ last.loadUnaligned(as: UInt64.self))
     }
 
     @inline(__always)

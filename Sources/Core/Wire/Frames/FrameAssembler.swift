@@ -232,7 +232,7 @@ public final class ReadBuffer {
     /// turn's size arrives together with its lengths and its header.
     static let mostLacking = 4 << 10
     /// The number of readable bytes after the buffer's contents, so that whole words can be loaded.
-    public static let slack = 16
+    public static let slack = 48
     /// The largest rest of an unfinished frame that is copied in front of the next turn's bytes.
     static let longestRest = 64 << 10
 

@@ -133,10 +133,14 @@ public final class OutboxPool {
     /// The most free storages that are kept for the next round; more are freed.
     private static let mostKept = 64
 
+    @exclusivity(unchecked)  // because it is used in each turn, on one thread
     private var free: [UnsafeMutablePointer<OutboxStorage>] = []
+    /// Other modules read `waiting`: the compiler forgets `unchecked` across modules.
+    @exclusivity(unchecked)  // the same
+    @usableFromInline var waitingCount = 0
     /// The bytes that all outboxes hold in their own memory, without payloads. Each one counts as
     /// of its last `noteWaiting`.
-    public private(set) var waiting = 0
+    @inlinable public var waiting: Int { waitingCount }
     /// Takes large blocks that are no longer used.
     public let reclaimer: Reclaimer?
 
@@ -149,7 +153,7 @@ public final class OutboxPool {
     deinit { for storage in free { release(storage) } }
 
     /// Updates the count of one outbox from `before` to `bytes`.
-    func note(_ bytes: Int, instead before: Int) { waiting += bytes - before }
+    func note(_ bytes: Int, instead before: Int) { waitingCount += bytes - before }
 
     func take() -> UnsafeMutablePointer<OutboxStorage> {
         if let storage = free.popLast() { return storage }

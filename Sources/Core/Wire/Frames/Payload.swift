@@ -35,16 +35,16 @@ public final class Payload {
         bytes = source
         self.file = file
         self.reclaimer = reclaimer
-        reclaimer.payloadBytes += source.count
+        reclaimer.payloadCount += source.count
     }
 
     deinit {
         if let file {
-            reclaimer?.payloadBytes -= bytes.count
+            reclaimer?.payloadCount -= bytes.count
             if file.givesPagesBack { reclaimer?.take(bytes, of: file) }
         }
         guard let memory, let start = memory.baseAddress else { return }
-        reclaimer?.payloadBytes -= bytes.count
+        reclaimer?.payloadCount -= bytes.count
         reclaimer.deallocate(start, memory.count)
     }
 
@@ -62,14 +62,14 @@ public final class Payload {
     /// from `FrameAssembler.giveAway`.
     public func own(_ memory: UnsafeMutableRawBufferPointer) {
         self.memory = memory
-        reclaimer?.payloadBytes += bytes.count
+        reclaimer?.payloadCount += bytes.count
     }
 
     /// Keeps the file that holds the borrowed bytes instead of copying them.
     public func own(_ file: MappedFile) {
         guard isWaiting else { return own() }
         self.file = file
-        reclaimer?.payloadBytes += bytes.count
+        reclaimer?.payloadCount += bytes.count
     }
 
     /// The number of bytes at the start that are written and already given back.
@@ -103,7 +103,7 @@ public final class Payload {
         copy.copyMemory(from: bytes)
         bytes = UnsafeRawBufferPointer(copy)
         memory = copy
-        reclaimer?.payloadBytes += copy.count
+        reclaimer?.payloadCount += copy.count
     }
 }
 

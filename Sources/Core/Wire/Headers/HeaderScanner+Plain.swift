@@ -85,10 +85,10 @@ enum Plain {
 /// The steps that read typical headers.
 extension JSONCursor {
     /// Passes the first `count` bytes of a word if they come next. It may read past the end; then
-    /// the final position of the cursor isn't the end.
+    /// the final position of the cursor isn't the end. There is no check here, so at most 24 bytes
+    /// may be passed in a row: `ReadBuffer.slack` is what these and a number's 14 can exceed the end.
     @inline(__always)
     mutating func pass(_ word: UInt64, _ count: Int = 8) -> Bool {
-        guard pointer < end else { return false }
         let next = UnsafeRawPointer(pointer).loadUnaligned(as: UInt64.self).littleEndian
         let mask = count == 8 ? UInt64.max : (1 << UInt64(count * 8)) - 1
         guard next & mask == word else { return false }

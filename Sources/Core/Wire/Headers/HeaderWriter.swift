@@ -40,17 +40,8 @@ public struct HeaderWriter {
     @inlinable @inline(__always)
     public mutating func integer(_ name: StaticString, _ value: UInt64) {
         key(name)
-        if value < 10 {
-            cursor.pointee = UInt8(truncatingIfNeeded: 0x30 + value)
-            cursor += 1
-        } else if value < 100 {
-            // The credit of most calls: a fifth of what any number takes.
-            cursor[0] = UInt8(truncatingIfNeeded: 0x30 + value / 10)
-            cursor[1] = UInt8(truncatingIfNeeded: 0x30 + value % 10)
-            cursor += 2
-        } else {
-            digits(value)
-        }
+        // The credit of most calls: a fifth of what any number takes.
+        if value < 100 { fewDigits(value) } else { digits(value) }
     }
 
     /// Writes a string member, and escapes only what JSON requires.
@@ -159,6 +150,19 @@ public struct HeaderWriter {
         if value < 100_000_000 { shortDigits(value) } else { longDigits(value) }
     }
 
+    /// Writes a number from 0 to 99.
+    @inlinable @inline(__always)
+    mutating func fewDigits(_ value: UInt64) {
+        if value < 10 {
+            cursor.pointee = UInt8(truncatingIfNeeded: 0x30 &+ value)
+            cursor += 1
+        } else {
+            cursor[0] = UInt8(truncatingIfNeeded: 0x30 &+ value / 10)
+            cursor[1] = UInt8(truncatingIfNeeded: 0x30 &+ value % 10)
+            cursor += 2
+        }
+    }
+
     /// Writes a number from 1 to 99,999,999.
     @inlinable @inline(__always)
     mutating func shortDigits(_ value: UInt64) {
@@ -171,7 +175,8 @@ public struct HeaderWriter {
     @usableFromInline
     mutating func longDigits(_ value: UInt64) {
         let (high, low) = value.quotientAndRemainder(dividingBy: 100_000_000)
-        digits(high)
+        // The broker's numbers of calls have nine or ten digits for a long time.
+        if high < 100 { fewDigits(high) } else { digits(high) }
         store(Self.eightDigits(low) | 0x3030_3030_3030_3030)
         cursor += 8
     }

@@ -42,12 +42,18 @@ public final class Reclaimer {
             if let file { file.discard(part) } else { LargeBlocks.discard(part) }
         }
     }
+    @exclusivity(unchecked)  // because it is asked for in each turn, on one thread
     private var blocks: [Block] = []
     /// The number of bytes that wait to be returned.
+    @exclusivity(unchecked)  // the same
     public private(set) var waiting = 0
+    @exclusivity(unchecked)  // the same
     private var spare = SpareBlocks()
+    /// Other modules read `payloadBytes`: the compiler forgets `unchecked` across modules.
+    @exclusivity(unchecked)  // the same
+    @usableFromInline var payloadCount = 0
     /// The bytes of all payloads with memory of their own, each counted once.
-    public internal(set) var payloadBytes = 0
+    @inlinable public var payloadBytes: Int { payloadCount }
 
     public init() {}
 
