@@ -86,11 +86,11 @@ extension BusCore {
     }
 
     @inline(never)
-    func overloadedAnswer(_ call: CallPointer, _ count: Int, _ caller: Peer) {
+    func overloadedAnswer(_ call: CallPointer, _ count: Int, _ caller: Peer, ran: BusError.Ran = .yes) {
         fail(
             call, .overloaded,
             "the answer did not fit into the queue to \(caller.displayName): \(whatIsFull(count, caller)); read "
-                + "answers sooner", ran: .yes)
+                + "answers sooner", ran: ran)
     }
 
     @inline(never)
@@ -194,7 +194,7 @@ extension BusCore {
             header.trace.count + header.meta.count + root.count
             + (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
         let count = body.count + room + HeaderWriter.overhead / 4
-        guard fits(count, caller) else { return overloadedAnswer(call, count, caller) }
+        guard fits(count, caller) else { return overloadedAnswer(call, count, caller, ran: error.ran) }
         noteFailure(of: call, error, in: peer)
         if monitors.isOn {
             countEnd(call, isError: true)

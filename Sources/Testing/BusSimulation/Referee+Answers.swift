@@ -148,8 +148,8 @@ extension Referee {
 
     private func failed(_ frame: SimulatedFrame, _ request: SimulatedRequest, _ session: SimulatedSession) {
         let wasAnswered: Bool
-        // An answer that finds no room in its caller's queue is replaced with another error
-        // (section 13).
+        // An answer that finds no room in its caller's queue is replaced with another error, which keeps an error's
+        // `ran` (section 13).
         let isTooMuch = frame.code == "overloaded" && frame.text.contains("limits.")
         if case .error(let code, let ran) = request.answer?.kind, code == frame.code, !isTooMuch {
             wasAnswered = true
@@ -162,7 +162,7 @@ extension Referee {
         }
         switch frame.ran {
         case .no:
-            guard !wasAnswered else { break }
+            if case .error(_, .no) = request.answer?.kind { break }
             requests[request.number].end.neverRan = true
             expect(
                 request.delivery.sessions.isEmpty, .ran,

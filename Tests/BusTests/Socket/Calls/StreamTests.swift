@@ -118,4 +118,18 @@ struct StreamTests {
             try callee.expectNothing()
         }
     }
+
+    @Test(.promise("13.25")) func anErrorThatDoesNotFitKeepsItsRan() throws {
+        try TestBus.run(.sixModules { $0.limits.queue = 300_000 }) { bus in
+            let callee = try bus.provider("Ant", "Test")
+            let caller = try bus.module("Bee")
+            let ids = try (0..<12).map { _ in try caller.call("Test/big") }
+            let calls = try ids.map { _ in try callee.expectCall("Test/big") }
+            caller.isPaused = true
+            for call in calls { try callee.fail(call, "bad-params", "not now", ["ran": "no"], body: .filler(100_000)) }
+            try callee.settle()
+            caller.isPaused = false
+            try caller.expectError(to: ids[11], "overloaded", ran: "no")
+        }
+    }
 }
