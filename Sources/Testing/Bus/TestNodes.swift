@@ -52,7 +52,8 @@ package final class TestNodes {
         }
     }
 
-    private static func table(_ table: AppTable, of node: String) -> AppTable {
+    /// Returns an app's table as a node has it.
+    static func table(_ table: AppTable, of node: String) -> AppTable {
         var table = table
         if table.nodes.isEmpty { table.nodes = [.init("berlin"), .init("tokyo")] }
         table.node = node

@@ -8,11 +8,15 @@ struct JoinedApp {
         let rank: Int
         /// The nodes that it runs on, as indices.
         let nodes: [Int]
+        /// Whether two replicas share its work.
+        var hasReplicas = false
         /// Whether its modules retain all that they broadcast. So an observer's last broadcast of one must be the last
         /// that it has made.
         var retains: Bool { name.utf8.first.map { $0 % 2 == 1 } ?? false }
 
         var interface: String { "I\(name)" }
+        /// The names of its modules on a node.
+        var modules: [String] { hasReplicas ? ["\(name)~1", "\(name)~2"] : [name] }
         /// The name that its modules broadcast.
         var broadcast: String { "b.\(name)" }
         /// A pattern that matches only this name.
@@ -39,6 +43,8 @@ struct JoinedApp {
     let lineCapacity: Int
     /// How many bytes may be under way between two links.
     let window: Int
+    /// The row with replicas. It runs on one node.
+    let replicated: Int
     private let table: AppTable
 
     init(_ numbers: inout SeededGenerator) {
@@ -61,6 +67,8 @@ struct JoinedApp {
             let placed = (0..<count).filter { count == 2 || $0 != left }
             rows.append(Row(name: "W", rank: numbers.below(3), nodes: placed))
         }
+        replicated = numbers.below(2 * count)
+        rows[replicated].hasReplicas = true
         self.rows = rows
         var table = AppTable(app: "joined")
         table.schemes = ["sim"]
@@ -75,14 +83,17 @@ struct JoinedApp {
         }
         let declares = numbers.chance(1, in: 2)
         for row in rows {
-            var own = AppTable.Row(name: row.name)
-            own.rank = row.rank
-            own.start = .manual
-            own.provides = [row.interface]
-            own.urls = [.init(host: row.host, path: "/x/:n", to: "\(row.interface)/a")]
-            own.placement = .on(row.nodes.map { [nodes] in nodes[$0].name })
-            if declares { own.broadcasts = [row.broadcast] }
-            table.modules.append(own)
+            for name in row.modules {
+                var own = AppTable.Row(name: name)
+                own.replica = ReplicaName(name)
+                own.rank = row.rank
+                own.start = .manual
+                own.provides = [row.interface]
+                own.urls = [.init(host: row.host, path: "/x/:n", to: "\(row.interface)/a")]
+                own.placement = .on(row.nodes.map { [nodes] in nodes[$0].name })
+                if declares { own.broadcasts = [row.broadcast] }
+                table.modules.append(own)
+            }
         }
         self.table = table
     }
@@ -90,11 +101,7 @@ struct JoinedApp {
     private static func name(_ place: Int) -> String { String(UnicodeScalar(UInt8(65 + place))) }
 
     /// Returns the table as a node has it.
-    func table(of node: Int) -> AppTable {
-        var table = table
-        table.node = nodes[node].name
-        return table
-    }
+    func table(of node: Int) -> AppTable { TestNodes.table(table, of: nodes[node].name) }
 
     /// Whether a module of that rank may call a row.
     func mayCall(from rank: Int, to row: Int) -> Bool { calls == .any || rows[row].rank <= rank }

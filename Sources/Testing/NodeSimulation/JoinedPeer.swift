@@ -34,6 +34,8 @@ final class JoinedPeer {
     let brokerLife: Int
     let role: Role
     let name: String
+    /// Its number, if it is a replica of its row; 0 if it isn't.
+    let replica: Int
     let rank: Int
     let pid: Int32
     let connection: UInt64
@@ -61,6 +63,8 @@ final class JoinedPeer {
     var formerObservations: Set<Int> = []
     /// The last request and the last broadcast that came from each peer, as numbers of what was sent.
     var last: [Int: (request: Int, broadcast: Int)] = [:]
+    /// The last request with a key that came from each peer, by its number and the key.
+    var lastKeyed: [[Int]: Int] = [:]
 
     init(
         _ number: Int, _ role: Role, _ name: String, rank: Int, on node: JoinedNode, pid: Int32,
@@ -69,6 +73,7 @@ final class JoinedPeer {
     ) {
         (self.number, self.role, self.name, self.rank, self.pid) = (number, role, name, rank, pid)
         (self.node, brokerLife, self.observed) = (node.index, node.brokerLife, observed)
+        replica = ReplicaName(name)?.number ?? 0
         (self.connection, pipe) = (connection.number, connection.pipe)
     }
 

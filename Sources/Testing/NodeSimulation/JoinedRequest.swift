@@ -16,6 +16,9 @@ struct JoinedRequest {
     let row: Int
     /// The nodes on which it may run.
     let nodes: [Int]
+    /// The number of the replica that it names, and its key; 0 if it has none.
+    let replica: Int
+    let key: Int
     /// The code with which it must be refused; nil if it may run.
     let refusal: String?
     /// When it was sent: in looks of the referee, in nanoseconds, and its place among all requests and
@@ -28,13 +31,16 @@ struct JoinedRequest {
     /// The peers at which it has begun, by their numbers.
     var begun: [Int] = []
     var answer: Answer?
+    /// Whether its callee has answered that it has not run. An answer that finds no room becomes `overloaded`, and
+    /// keeps its `ran`.
+    var saysNo: Bool { if case .error(_, .no) = answer { true } else { false } }
     /// The partial replies that its callee has sent, and how many its caller got.
     var partials: [Int] = []
     var seen = 0
     /// Whether its callee got a cancel.
     var isCalleeTold = false
-    /// How it ended for its caller; nil while it is open.
-    var end: (code: String, ran: BusError.Ran)?
+    /// How and when it ended for its caller; nil while it is open.
+    var end: (code: String, ran: BusError.Ran, time: UInt64)?
 }
 
 /// A broadcast of a module.

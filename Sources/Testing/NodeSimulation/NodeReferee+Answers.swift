@@ -8,7 +8,7 @@ extension NodeReferee {
         let request = requests[number]
         peer.open[frame.id] = nil
         let isReply = frame.kind == .reply
-        requests[number].end = (isReply ? "reply" : frame.code, isReply ? .yes : frame.ran)
+        requests[number].end = (isReply ? "reply" : frame.code, isReply ? .yes : frame.ran, time)
         if isReply {
             replied(frame, request)
         } else {
@@ -51,6 +51,7 @@ extension NodeReferee {
             return expectAllPartials(request)
         }
         switch frame.ran {
+        case .no where request.saysNo: break
         case .no: expect(request.begun.isEmpty, .ran, "\(what), and it had begun")
         case .yes: expect(!request.begun.isEmpty, .ran, "\(what), and it had not begun")
         case .maybe: break
@@ -58,13 +59,15 @@ extension NodeReferee {
         switch frame.code {
         case "forbidden": expect(request.refusal == "forbidden", .verdict, what)
         case "cancelled": expect(request.isCancelled, .verdict, "\(what), and was not cancelled")
-        case "deadline-exceeded":
-            let ends = request.deadline.map { request.sent.time + $0 * 1_000_000 } ?? .max
-            expect(time + Self.drift >= ends, .verdict, "\(what), before its deadline")
-        case "died": expect(hadTrouble(request), .verdict, "\(what), and nothing had died")
+        case "deadline-exceeded": expect(isOverdue(request), .verdict, "\(what), before its deadline")
+        case "died":
+            expect(
+                wasApart(request) || hasDied(request), app.rows[request.row].hasReplicas ? .death : .verdict,
+                "\(what), and nothing had died")
         case "unavailable":
             expect(
-                hadTrouble(request) || mayBeQuarantined(request), .verdict, "\(what), and all was well")
+                wasApart(request) || wasAbsent(request, replica: request.replica) || mayBeQuarantined(request),
+                .verdict, "\(what), and all was well")
             expect(frame.ran == .no, .ran, what)
         case "overloaded": expect(app.isTight, .verdict, "\(what), and nothing was full")
         default: expect(false, .verdict, what)
@@ -73,6 +76,10 @@ extension NodeReferee {
 
     /// The brokers' clocks differ by a microsecond for each event.
     private static let drift: UInt64 = 20_000_000
+
+    func isOverdue(_ request: JoinedRequest) -> Bool {
+        time + Self.drift >= request.deadline.map { request.sent.time + $0 * 1_000_000 } ?? .max
+    }
 
     private func expectAllPartials(_ request: JoinedRequest) {
         expect(

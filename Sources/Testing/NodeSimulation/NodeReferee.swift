@@ -21,10 +21,14 @@ final class NodeReferee {
     private(set) var look = 0
     /// The last look at which two nodes didn't see each other as up.
     private var lastApart: [[Int]]
-    /// The last look at which a row had no ready module on a node, by row and node.
-    private var lastAbsent: [[Int]]
+    /// The last look at which a row had no ready module on a node, by row, node and the replica's number: 0 is the row.
+    private var lastAbsent: [[[Int]]]
     /// The last lives of two nodes' brokers that saw each other as up.
     private var joinedLives: [[(own: Int, other: Int)]]
+    /// The replica that got the last request with a key, and the look then.
+    var keys: [Int: (peer: Int, look: Int)] = [:]
+    /// How many requests with a key came to a replica that had the key.
+    var keyed = 0
     /// How often a row's module has ended.
     private var deaths: [Int]
     /// The simulation's time in nanoseconds.
@@ -35,7 +39,7 @@ final class NodeReferee {
         let nodes = app.nodes.count
         sequences = Array(repeating: Array(repeating: 0, count: app.rows.count), count: nodes)
         lastApart = Array(repeating: Array(repeating: 0, count: nodes), count: nodes)
-        lastAbsent = Array(repeating: Array(repeating: 0, count: nodes), count: app.rows.count)
+        lastAbsent = app.rows.map { Array(repeating: Array(repeating: 0, count: $0.hasReplicas ? 3 : 1), count: nodes) }
         joinedLives = Array(repeating: Array(repeating: (-1, -1), count: nodes), count: nodes)
         deaths = Array(repeating: 0, count: app.rows.count)
     }
@@ -64,9 +68,13 @@ final class NodeReferee {
                 }
             }
             for (place, row) in app.rows.enumerated() where row.nodes.contains(one) {
-                guard !node.broker.isReady(row.name) else { continue }
-                if lastAbsent[place][one] < look - 1 { deaths[place] += 1 }
-                lastAbsent[place][one] = look
+                let ready = row.modules.map(node.broker.isReady)
+                for (index, isReady) in ready.enumerated() where !isReady {
+                    let number = row.hasReplicas ? index + 1 : 0
+                    if lastAbsent[place][one][number] < look - 1 { deaths[place] += 1 }
+                    lastAbsent[place][one][number] = look
+                }
+                if !ready.contains(true) { lastAbsent[place][one][0] = look }
             }
         }
         for node in nodes {
@@ -74,12 +82,21 @@ final class NodeReferee {
         }
     }
 
-    /// Whether a request's nodes were apart, or its row had no module on one of them, since it was sent.
-    func hadTrouble(_ request: JoinedRequest) -> Bool {
+    /// Whether a request's nodes were apart since it was sent.
+    func wasApart(_ request: JoinedRequest) -> Bool {
         let node = peers[request.caller].node
-        return request.nodes.contains {
-            lastAbsent[request.row][$0] >= request.sent.look || $0 != node && lastApart[node][$0] >= request.sent.look
-        }
+        return request.nodes.contains { $0 != node && lastApart[node][$0] >= request.sent.look }
+    }
+
+    /// Whether a request's row had no module on one of its nodes since it was sent.
+    /// - Parameter replica: the replica that was not there; 0 for all of them.
+    func wasAbsent(_ request: JoinedRequest, replica: Int) -> Bool {
+        request.nodes.contains { lastAbsent[request.row][$0][replica] >= request.sent.look }
+    }
+
+    /// Whether a row's module was ready at all looks since one.
+    func isThere(_ peer: JoinedPeer, since look: Int) -> Bool {
+        peer.row.map { lastAbsent[$0][peer.node][peer.replica] < look } ?? false
     }
 
     /// Whether an action of the row may be quarantined.
@@ -137,17 +154,21 @@ final class NodeReferee {
             expect(false, .ran, "\(name(request)) ended as \(end.code) with ran: no, and then came to \(peer.label)")
         }
         let last = peer.last[request.caller] ?? (-1, -1)
-        expect(
-            last.request < request.sent.place || caller.row == nil, .order,
-            "\(name(request)) came to \(peer.label) after a later request of \(caller.label)")
-        peer.last[request.caller] = (request.sent.place, last.broadcast)
+        if peer.replica > 0 {
+            begins(request, atReplica: peer)
+        } else {
+            expect(last.request < request.sent.place || caller.row == nil, .order, late(request, at: peer))
+        }
+        peer.last[request.caller] = (max(last.request, request.sent.place), last.broadcast)
         requests[number].begun.append(peer.number)
     }
 
     func checkSender(_ frame: SimulatedFrame, _ sender: JoinedPeer, at peer: JoinedPeer, _ what: String) {
-        let node = sender.node == peer.node ? "" : app.nodes[sender.node].name
+        let isOwn = sender.node == peer.node
+        let node = isOwn ? "" : app.nodes[sender.node].name
+        let name = isOwn ? sender.name : sender.row.map { app.rows[$0].name } ?? sender.name
         expect(
-            frame.from == sender.name && frame.node == node, .known,
+            frame.from == name && frame.node == node, name == sender.name ? .known : .replicaName,
             "\(what) came to \(peer.label) as from \(frame.from) on the node \"\(frame.node)\"")
     }
 

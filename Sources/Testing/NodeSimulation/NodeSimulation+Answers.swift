@@ -94,6 +94,7 @@ extension NodeSimulation {
 
     private func cancelled(_ frame: SimulatedFrame, _ peer: JoinedPeer) {
         guard let place = peer.pending.firstIndex(where: { $0.id == frame.id }) else { return }
+        referee.checkReason(ofCancel: peer.pending[place].request)
         referee.requests[peer.pending[place].request].isCalleeTold = true
         // Some answer a request although it was cancelled.
         if numbers.chance(2, in: 3) { peer.pending.remove(at: place) }

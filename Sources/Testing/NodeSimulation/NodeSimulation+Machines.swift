@@ -63,8 +63,8 @@ extension NodeSimulation {
     /// Makes a new broker's launcher and operator connect.
     func begin(_ node: JoinedNode) {
         node.broker.onHandled = { [unowned self, unowned node] connection, _ in noteHandled(connection, of: node) }
-        connect(.launcher, to: node, observing: [])
-        connect(.operator, to: node, observing: [])
+        connect(.launcher, "launcher", to: node, observing: [])
+        connect(.operator, "operator", to: node, observing: [])
     }
 
     func killBroker(_ node: JoinedNode) {

@@ -5,31 +5,34 @@ import StrataCore
 extension NodeSimulation {
     // MARK: Connections
 
-    /// Connects a module of a row, if the row has none on the node.
+    /// Connects a module of a row, if the node has no such one.
     func connect(_ step: NodeStep) {
         let row = step.a % app.rows.count
         let places = app.rows[row].nodes
         let node = nodes[places[step.a / app.rows.count % places.count]]
-        guard !node.peers.contains(where: { $0.row == row && !$0.pipe.isClosedByBroker }) else { return }
+        let names = app.rows[row].modules
+        let name = names[step.a / app.rows.count % names.count]
+        guard !node.peers.contains(where: { $0.name == name && !$0.pipe.isClosedByBroker }) else { return }
         let observed = app.rows.indices.filter { $0 != row && step.b >> $0 & 1 == 1 }
             .map { (row: $0, byPattern: step.c >> $0 & 1 == 1) }
-        connect(.row(row), to: node, observing: observed)
+        connect(.row(row), name, to: node, observing: observed)
     }
 
-    func connect(_ role: JoinedPeer.Role, to node: JoinedNode, observing observed: [(row: Int, byPattern: Bool)]) {
+    func connect(
+        _ role: JoinedPeer.Role, _ name: String, to node: JoinedNode, observing observed: [(row: Int, byPattern: Bool)]
+    ) {
         let pid = node.newProcess()
         let connection = node.connect(pid)
-        let (name, rank): (String, Int)
+        var rank = 0
         let hello: String
         switch role {
         case .row(let row):
-            (name, rank) = (app.rows[row].name, app.rows[row].rank)
+            rank = app.rows[row].rank
             let all = [#"{"name":"\#(JoinedApp.reported)"}"#] + observed.map { observes($0.row, $0.byPattern) }
             hello =
                 #"{"protocol":1,"module":"\#(name)","interfaces":{"\#(app.rows[row].interface)":{}},"#
                 + #""observes":[\#(all.joined(separator: ","))]}"#
-        case .operator: (name, rank, hello) = ("operator", 0, #"{"protocol":1,"role":"operator"}"#)
-        case .launcher: (name, rank, hello) = ("launcher", 0, #"{"protocol":1,"role":"launcher"}"#)
+        case .operator, .launcher: hello = #"{"protocol":1,"role":"\#(name)"}"#
         }
         if role != .launcher { connection.pipe.capacity = [300, 8 << 10, 208 << 10][numbers.below(3)] }
         let peer = JoinedPeer(
@@ -87,7 +90,7 @@ extension NodeSimulation {
     // MARK: Requests
 
     private func request(_ step: NodeStep, _ peer: JoinedPeer) {
-        let row = step.b % app.rows.count
+        let row = step.a >> 10 == 0 ? app.replicated : step.b % app.rows.count
         let target = app.rows[row]
         guard peer.row != row || target.nodes.count > 1 else { return }
         let isOperator = peer.role == .operator
@@ -99,13 +102,19 @@ extension NodeSimulation {
         let isFor = how == 1 && isOperator
         guard peer.row != row || !mark.isEmpty else { return }
         let places = !mark.isEmpty || isFor ? [named] : isLocal ? [peer.node] : target.nodes
+        // A replica can be named, but not with its node too.
+        let replica = target.hasReplicas && how == 2 && step.kind != .open ? 1 + step.b >> 10 & 1 : 0
+        let one = mark.isEmpty && replica > 0 ? "~\(replica)" : mark
         let number = referee.requests.count
         var header = #"{"kind":"\#(step.kind)","id":\#(peer.nextID)"#
         switch step.kind {
         case .open: header += #","url":"sim://\#(target.host)/x/\#(number)""#
-        case .report: header += #","to":"\#(target.name)\#(mark)","name":"\#(JoinedApp.reported)""#
-        default: header += #","to":"\#(target.interface)\#(mark)/a""#
+        case .report: header += #","to":"\#(target.name)\#(one)","name":"\#(JoinedApp.reported)""#
+        default: header += #","to":"\#(target.interface)\#(one)/a""#
         }
+        // Other rows get keys too, which mean nothing to them.
+        let key = max(0, (step.b >> 7 & 3) - 1)
+        if key > 0 { header += #","key":"k\#(key)""# }
         if isFor { header += #","node":"\#(app.nodes[named].name)""# }
         var deadline: UInt64? = 30_000
         var credit = 16
@@ -127,6 +136,7 @@ extension NodeSimulation {
         referee.requests.append(
             JoinedRequest(
                 number: number, kind: "\(step.kind)", caller: peer.number, id: id, row: row, nodes: places,
+                replica: replica, key: replica > 0 ? 0 : key,
                 refusal: refusal(step.kind, peer, row, places), sent: (referee.look, now, referee.nextPlace()),
                 deadline: deadline, credit: credit))
         send(

@@ -212,9 +212,11 @@ package final class NodeSimulation {
         return hasWorked
     }
 
-    /// Whether all nodes see each other as up.
+    /// Whether all nodes see each other as up. A broker may not have noticed yet that its link has ended.
     private var isJoined: Bool {
-        nodes.allSatisfy { node in nodes.allSatisfy { $0 === node || node.broker.isUp($0.name) } }
+        nodes.allSatisfy { node in
+            nodes.allSatisfy { $0 === node || node.broker.isUp($0.name) && node.link?.line(to: $0.index) != nil }
+        }
     }
 
     /// Lets time pass, with everything that happens in it, until that is enough.

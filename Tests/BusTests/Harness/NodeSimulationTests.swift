@@ -14,11 +14,12 @@ struct NodeSimulationTests {
         return simulation
     }
 
-    @Test(.promise("N.40")) func noRuleIsBrokenOnJoinedBrokers() {
-        var (crossed, retained) = (0, 0)
+    @Test(.promise("N.40", "N.53", "N.54")) func noRuleIsBrokenOnJoinedBrokers() {
+        var (crossed, retained, keyed) = (0, 0, 0)
         for seed in 1...150 {
             let referee = run(seed).referee
             retained += referee.retained
+            keyed += referee.keyed
             crossed += referee.requests.count { request in
                 request.begun.contains { referee.peers[$0].node != referee.peers[request.caller].node }
             }
@@ -26,6 +27,7 @@ struct NodeSimulationTests {
         // Other requests stay on their node, or are refused.
         #expect(crossed > 400)
         #expect(retained > 100)
+        #expect(keyed > 50)
     }
 
     @Test func aSeedOfJoinedBrokersGivesTheSameStoryEachTime() {
