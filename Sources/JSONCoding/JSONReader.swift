@@ -61,7 +61,7 @@ struct ValueReader: Decoder, SingleValueDecodingContainer {
         guard state.entry(index).pointee.kind == .object else {
             throw state.noContainer([String: Any].self, "keyed", at: index)
         }
-        return KeyedDecodingContainer(KeyedReader<Key>(state: state, index: index))
+        return state.makers.maker(for: Key.self) { ReaderMaker<KeyedReader<Key>>() }.make(state, index)
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {

@@ -1,5 +1,5 @@
 /// Reads the members of an object.
-struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
+struct KeyedReader<Key: CodingKey>: StateReading {
     let state: ReaderState
     let index: UInt32
 

@@ -13,6 +13,8 @@ final class ReaderState {
     /// The missing values for which a decoder was requested.
     @exclusivity(unchecked) var absent: [UInt32: (parent: UInt32, key: PathKey)] = [:]
 
+    @exclusivity(unchecked) var makers = ContainerMakers()
+
     /// The container of a value, and the value's place in it.
     struct Place {
         let parent: UInt32

@@ -1,5 +1,5 @@
 /// Writes the members of an object.
-struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
+struct KeyedWriter<Key: CodingKey>: StateWriting {
     let state: WriterState
     let id: ScopeID
 

@@ -8,7 +8,7 @@ struct ValueWriter: Encoder, SingleValueEncodingContainer {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         state.open(id, as: ObjectIdentifier(type) == DictionaryKey.type ? .dictionary : .object)
-        return KeyedEncodingContainer(KeyedWriter<Key>(state: state, id: id))
+        return state.makers.maker(for: Key.self) { WriterMaker<KeyedWriter<Key>>() }.make(state, id)
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {

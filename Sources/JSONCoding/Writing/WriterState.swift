@@ -28,6 +28,7 @@ final class WriterState {
     @exclusivity(unchecked) var repeatsAcrossStreams = false
     /// The number of scopes from `superEncoder` in the value that is being written.
     @exclusivity(unchecked) var looseSlots = 0
+    @exclusivity(unchecked) var makers = ContainerMakers()
     /// An error from a place that can't throw; it is thrown at the end.
     @exclusivity(unchecked) var failure: (any Error)?
 
