@@ -82,6 +82,8 @@ static void done(void) {
   strata_free(bus);
   check(counted == 0);
   drop_peer();
+  /* On a slow machine the client has come back in the last steps. The next test's client must be the first in the queue. */
+  for (int left; (left = accept(listener, NULL, NULL)) >= 0;) close(left);
 }
 
 static void write_all(const char *bytes, size_t length) {

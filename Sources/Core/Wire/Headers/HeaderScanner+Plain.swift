@@ -85,8 +85,9 @@ enum Plain {
 /// The steps that read typical headers.
 extension JSONCursor {
     /// Passes the first `count` bytes of a word if they come next. It may read past the end; then
-    /// the final position of the cursor isn't the end. There is no check here, so at most 24 bytes
-    /// may be passed in a row: `ReadBuffer.slack` is what these and a number's 14 can exceed the end.
+    /// the final position of the cursor isn't the end. Only numbers and texts check that they begin
+    /// before it. So at most 24 bytes may be passed between two of these: with the 14 of a number
+    /// that it may exceed the end by, and a word, that is within `ReadBuffer.slack`.
     @inline(__always)
     mutating func pass(_ word: UInt64, _ count: Int = 8) -> Bool {
         let next = UnsafeRawPointer(pointer).loadUnaligned(as: UInt64.self).littleEndian
