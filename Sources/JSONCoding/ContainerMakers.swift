@@ -23,16 +23,17 @@ struct ContainerMakers {
     }
 }
 
-/// A keyed container that is made from what its encoder is.
+/// A keyed container that is made from the state of what is written, and a place in it.
 protocol StateWriting: KeyedEncodingContainerProtocol {
     init(state: WriterState, id: ScopeID)
 }
 
-/// A keyed container that is made from what its decoder is.
+/// A keyed container that is made from the state of what is read, and a place in it.
 protocol StateReading: KeyedDecodingContainerProtocol {
     init(state: ReaderState, index: UInt32)
 }
 
+/// Makes one type of containers to write to.
 final class WriterMaker<Container: StateWriting> {
     @inline(never)
     func make(_ state: WriterState, _ id: ScopeID) -> KeyedEncodingContainer<Container.Key> {
@@ -40,6 +41,7 @@ final class WriterMaker<Container: StateWriting> {
     }
 }
 
+/// Makes one type of containers to read from.
 final class ReaderMaker<Container: StateReading> {
     @inline(never)
     func make(_ state: ReaderState, _ index: UInt32) -> KeyedDecodingContainer<Container.Key> {

@@ -103,16 +103,28 @@ struct StreamTests {
         }
     }
 
-    @Test(.promise("13.25")) func aFinalReplyThatDoesNotFitIsOverloadedAndRan() throws {
+    /// Answers twelve calls with 100 kB each while their caller reads nothing: some don't fit.
+    private func answerMuch(
+        _ answer: (RawPeer, ReceivedFrame) throws -> Void,
+        _ then: (_ callee: RawPeer, _ caller: RawPeer, _ ids: [UInt64]) throws -> Void
+    ) throws {
         try TestBus.run(.sixModules { $0.limits.queue = 300_000 }) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             let ids = try (0..<12).map { _ in try caller.call("Test/big") }
             let calls = try ids.map { _ in try callee.expectCall("Test/big") }
             caller.isPaused = true
-            for call in calls { try callee.reply(to: call, .filler(100_000)) }
+            for call in calls { try answer(callee, call) }
             try callee.settle()
             caller.isPaused = false
+            try then(callee, caller, ids)
+        }
+    }
+
+    @Test(.promise("13.25")) func aFinalReplyThatDoesNotFitIsOverloadedAndRan() throws {
+        try answerMuch {
+            try $0.reply(to: $1, .filler(100_000))
+        } _: { callee, caller, ids in
             #expect(try caller.answer(to: ids[0]).kind == "reply")
             try caller.expectError(to: ids[11], "overloaded", ran: "yes")
             try callee.expectNothing()
@@ -120,15 +132,11 @@ struct StreamTests {
     }
 
     @Test(.promise("13.25")) func anErrorThatDoesNotFitKeepsItsRan() throws {
-        try TestBus.run(.sixModules { $0.limits.queue = 300_000 }) { bus in
-            let callee = try bus.provider("Ant", "Test")
-            let caller = try bus.module("Bee")
-            let ids = try (0..<12).map { _ in try caller.call("Test/big") }
-            let calls = try ids.map { _ in try callee.expectCall("Test/big") }
-            caller.isPaused = true
-            for call in calls { try callee.fail(call, "bad-params", "not now", ["ran": "no"], body: .filler(100_000)) }
-            try callee.settle()
-            caller.isPaused = false
+        try answerMuch {
+            try $0.fail($1, "bad-params", "not now", ["ran": "no"], body: .filler(100_000))
+        } _: {
+            _, caller, ids in
+            try caller.expectError(to: ids[0], "bad-params", ran: "no")
             try caller.expectError(to: ids[11], "overloaded", ran: "no")
         }
     }
