@@ -93,7 +93,7 @@ let package = Package(
         .target(
             name: "Strata",
             dependencies: [
-                "StrataCore", "StrataLoop", "StrataJSON", "StrataContracts", "StrataDeriving",
+                "CUV", "StrataCore", "StrataLoop", "StrataJSON", "StrataContracts", "StrataDeriving",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),

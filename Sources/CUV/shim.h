@@ -1,5 +1,5 @@
-// The parts of libuv that Strata uses, and those of the C library that Swift's overlay lacks or
-// hides behind a variadic function.
+// The parts of libuv that Strata uses, those of the C library that Swift's overlay lacks or hides
+// behind a variadic function, and one of Swift's own runtime.
 #ifndef STRATA_CUV_SHIM_H
 #define STRATA_CUV_SHIM_H
 
@@ -27,6 +27,10 @@
 #include <time.h>
 #include <unistd.h>
 #include <uv.h>
+
+/// Returns the address of the Swift task that runs now; null outside of tasks. It is the runtime's
+/// function below `withUnsafeCurrentTask`, which takes 340 instructions where this takes 20.
+extern const void *swift_task_getCurrent(void) __attribute__((swiftcall));
 
 /// Sets the folder in which a spawned process starts. The C library hides it without _GNU_SOURCE.
 extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);

@@ -10,7 +10,7 @@ extension Bus {
     ///     `broadcastAndCount` throws, nobody gets it.
     /// - Throws: `unavailable` without a connection, `overloaded` if too many bytes are unsent.
     public func broadcast<B: Broadcast>(_ broadcast: B, meta: JSON? = nil, retain: Bool = false) throws {
-        let outgoing = try Outgoing(kind: .broadcast, name: B.name, object: broadcast.object, retains: retain).with(
+        let outgoing = try Outgoing(.broadcast, name: B.name, object: broadcast.object, retains: retain).with(
             meta: meta)
         try runtime.send(outgoing, try encode(broadcast, for: outgoing))
     }
@@ -19,7 +19,7 @@ extension Bus {
     public func broadcast(
         _ name: String, _ content: JSON = nil, object: String? = nil, meta: JSON? = nil, retain: Bool = false
     ) throws {
-        let outgoing = try Outgoing(kind: .broadcast, name: name, object: object, retains: retain).with(meta: meta)
+        let outgoing = try Outgoing(.broadcast, name: name, object: object, retains: retain).with(meta: meta)
         try runtime.send(outgoing, Body(content))
     }
 
@@ -31,7 +31,7 @@ extension Bus {
         _ broadcast: B, deadline: Duration? = nil, meta: JSON? = nil, retain: Bool = false
     ) async throws -> Int {
         let outgoing = try Outgoing(
-            kind: .broadcast, name: B.name, object: broadcast.object, deadline: deadline?.wireMilliseconds,
+            .broadcast, name: B.name, object: broadcast.object, deadline: deadline,
             retains: retain
         ).with(meta: meta)
         return try count("recipients", try await runtime.request(outgoing, try encode(broadcast, for: outgoing)))
@@ -45,7 +45,7 @@ extension Bus {
         retain: Bool = false
     ) async throws -> Int {
         let outgoing = try Outgoing(
-            kind: .broadcast, name: name, object: object, deadline: deadline?.wireMilliseconds, retains: retain
+            .broadcast, name: name, object: object, deadline: deadline, retains: retain
         ).with(meta: meta)
         return try count("recipients", try await runtime.request(outgoing, Body(content)))
     }
@@ -78,7 +78,7 @@ extension Bus {
         meta: JSON? = nil
     ) async throws -> Int {
         var outgoing = try Outgoing(
-            kind: .report, to: module, name: R.name, object: report.object, deadline: deadline?.wireMilliseconds
+            .report, to: module, name: R.name, object: report.object, deadline: deadline
         ).with(key: key, meta: meta)
         if !descriptors.isEmpty { outgoing = try runtime.with(descriptors, outgoing) }
         return try count("observers", try await runtime.request(outgoing, try encode(report, for: outgoing)))
@@ -91,7 +91,7 @@ extension Bus {
         descriptors: [Descriptor] = [], deadline: Duration? = nil, key: String? = nil, meta: JSON? = nil
     ) async throws -> Int {
         var outgoing = try Outgoing(
-            kind: .report, to: module, name: name, object: object, deadline: deadline?.wireMilliseconds
+            .report, to: module, name: name, object: object, deadline: deadline
         ).with(key: key, meta: meta)
         if !descriptors.isEmpty { outgoing = try runtime.with(descriptors, outgoing) }
         return try count("observers", try await runtime.request(outgoing, Body(content)))
@@ -113,7 +113,7 @@ extension Bus {
     ) async throws -> EventAnswer {
         var outgoing = Outgoing.call("bus/emit", deadline: deadline)
         outgoing.name = event
-        outgoing.meta = (["policy": .string(policy.rawValue)] as JSON).encoded()
+        outgoing.extras.meta = (["policy": .string(policy.rawValue)] as JSON).encoded()
         return EventAnswer(try Coding.json(try await runtime.request(outgoing, Body(params))))
     }
 

@@ -43,16 +43,21 @@ public final class Bus {
     ///   - meta: An object that the callee finds in `Call.meta`, at most 4 KiB as JSON. A larger
     ///     one fails with `too-large`, a value of another kind with `bad-params`.
     @discardableResult
-    public func call<A: Action>(
+    nonisolated(nonsending) public func call<A: Action>(
         _ action: A, deadline: Duration? = nil, auth: Authorization = .asked, key: String? = nil, meta: JSON? = nil
     ) async throws -> A.Reply {
         try await call(action, .call(A.name.destination, deadline: deadline, auth: auth).with(key: key, meta: meta))
     }
 
     @inline(__always)  // as `ModuleRuntime.request` is
-    func call<A: Action>(_ action: A, _ outgoing: Outgoing) async throws -> A.Reply {
+    nonisolated(nonsending) func call<A: Action>(_ action: A, _ outgoing: Outgoing) async throws -> A.Reply {
+        guard ModuleExecutor.shared.isCurrent else { return try await callOnActor(action, outgoing) }
         let body = try encode(action, for: outgoing)
         return try decode(A.Reply.self, try await runtime.request(outgoing, body), from: outgoing)
+    }
+
+    private func callOnActor<A: Action>(_ action: A, _ outgoing: Outgoing) async throws -> A.Reply {
+        try await call(action, outgoing)
     }
 
     /// Calls an action without a contract: JSON in, JSON out.
@@ -64,7 +69,7 @@ public final class Bus {
     ///   - key: As for a call with a contract.
     ///   - meta: As for a call with a contract.
     @discardableResult
-    public func call(
+    nonisolated(nonsending) public func call(
         _ destination: String, _ params: JSON = nil, deadline: Duration? = nil, auth: Authorization = .asked,
         key: String? = nil, meta: JSON? = nil
     ) async throws -> JSON {
@@ -72,14 +77,14 @@ public final class Bus {
     }
 
     @inline(__always)  // as `ModuleRuntime.request` is
-    func call(_ params: JSON, _ outgoing: Outgoing) async throws -> JSON {
+    nonisolated(nonsending) func call(_ params: JSON, _ outgoing: Outgoing) async throws -> JSON {
         try json(try await runtime.request(outgoing, Body(params)), from: outgoing)
     }
 
     /// Calls an action without a contract with JSON bytes, and returns the bytes of its reply. This
     /// is the cheapest call, and what a proxy needs.
     @discardableResult
-    public func call(
+    nonisolated(nonsending) public func call(
         _ destination: String, bytes: [UInt8], deadline: Duration? = nil, auth: Authorization = .asked,
         key: String? = nil, meta: JSON? = nil
     ) async throws -> [UInt8] {
@@ -119,7 +124,7 @@ public final class Bus {
 
     // MARK: Coding
 
-    func encode(_ value: some Encodable, for outgoing: borrowing Outgoing) throws -> Body {
+    nonisolated func encode(_ value: some Encodable, for outgoing: borrowing Outgoing) throws -> Body {
         do {
             return .bytes(try Coding.encode(value))
         } catch {
@@ -127,7 +132,8 @@ public final class Bus {
         }
     }
 
-    func decode<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8], from outgoing: borrowing Outgoing) throws
+    nonisolated func decode<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8], from outgoing: borrowing Outgoing)
+        throws
         -> Value
     {
         do {
@@ -138,7 +144,7 @@ public final class Bus {
         }
     }
 
-    func json(_ bytes: [UInt8], from outgoing: borrowing Outgoing) throws -> JSON {
+    nonisolated func json(_ bytes: [UInt8], from outgoing: borrowing Outgoing) throws -> JSON {
         do {
             return try Coding.json(bytes)
         } catch {

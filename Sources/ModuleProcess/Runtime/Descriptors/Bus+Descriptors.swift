@@ -118,7 +118,7 @@ extension ModuleRuntime {
                     + "`Module.register`")
         }
         var outgoing = outgoing
-        outgoing.descriptors = descriptors
+        outgoing.extras.descriptors = descriptors
         return outgoing
     }
 

@@ -108,7 +108,7 @@ public final class Instance {
 
     private func outgoing(_ request: Outgoing, _ meta: JSON?) throws -> Outgoing {
         var outgoing = try request.with(meta: meta)
-        outgoing.lease = lease
+        outgoing.extras.lease = lease
         return outgoing
     }
 

@@ -47,21 +47,30 @@ final class Backgrounds {
         _ name: String, _ onFailure: Bus.FailurePolicy, _ work: @ModuleActor () async throws -> Void
     ) async {
         let scope = CallScope(name: name, in: surroundings)
-        scope.resumed()
-        await CallScope.$current.withValue(scope) {
-            while let error = await failure(of: work) {
-                let what = "\(name) failed: \(error)"
-                switch onFailure {
-                case .endModule: onFatalFailure(what)
-                case .log: ModuleLog.logger.error("\(what)")
-                case .retry(let pause):
-                    let pause = max(pause, Self.shortestPause)
-                    ModuleLog.logger.error("\(what); it begins again in \(pause)")
-                    do { try await sleep(milliseconds: Int(pause.wireMilliseconds)) } catch { return }
-                    continue
-                }
-                return
+        scope.begin()
+        await withTaskCancellationHandler {
+            await CallScope.$current.withValue(scope) { await repeatedly(name, onFailure, work) }
+        } onCancel: {
+            onModuleActor { scope.cancelAwaited() }
+        }
+        scope.end()
+    }
+
+    private func repeatedly(
+        _ name: String, _ onFailure: Bus.FailurePolicy, _ work: @ModuleActor () async throws -> Void
+    ) async {
+        while let error = await failure(of: work) {
+            let what = "\(name) failed: \(error)"
+            switch onFailure {
+            case .endModule: onFatalFailure(what)
+            case .log: ModuleLog.logger.error("\(what)")
+            case .retry(let pause):
+                let pause = max(pause, Self.shortestPause)
+                ModuleLog.logger.error("\(what); it begins again in \(pause)")
+                do { try await sleep(milliseconds: Int(pause.wireMilliseconds)) } catch { return }
+                continue
             }
+            return
         }
     }
 

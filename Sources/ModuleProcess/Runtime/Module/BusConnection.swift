@@ -70,7 +70,7 @@ final class BusConnection {
     /// Returns the connection, and waits for one if there is none.
     func session(for outgoing: borrowing Outgoing) async throws -> Session {
         while true {
-            if let lease = outgoing.lease { try lease.check(for: outgoing.what) }
+            if let lease = outgoing.$extras?.lease { try lease.check(for: outgoing.what) }
             if let session { return session }
             try await gate.wait(for: outgoing.what, deadline: outgoing.deadline) { session != nil }
         }

@@ -71,10 +71,11 @@ extension Module {
 }
 
 extension ModuleRuntime {
-    /// Ends the module in order at SIGTERM, at SIGINT, and when the lifeline closes.
+    /// Ends the module in order at SIGTERM, at SIGINT, and when the lifeline closes. The process keeps the
+    /// runtime to its end.
     fileprivate func watchProcess(on loop: Loop) {
         for signal in [SIGTERM, SIGINT] {
-            _ = try? SignalWatcher(loop, signal: signal) { [weak self] in self?.signalled() }
+            _ = try? SignalWatcher(loop, signal: signal) { self.signalled() }
         }
         watchLifeline(on: loop)
     }
@@ -83,6 +84,6 @@ extension ModuleRuntime {
         guard let lifeline = configuration.lifeline else { return }
         _ = fcntl(lifeline, F_SETFD, FD_CLOEXEC)
         _ = try? OutputReader(
-            loop, descriptor: lifeline, onBytes: { _ in }, onEnd: { [weak self] in self?.lifelineEnded() })
+            loop, descriptor: lifeline, onBytes: { _ in }, onEnd: { self.lifelineEnded() })
     }
 }

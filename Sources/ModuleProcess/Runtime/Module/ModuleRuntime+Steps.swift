@@ -130,7 +130,7 @@ extension ModuleRuntime {
         let watch = ModuleExecutor.shared.watch
         watch.begin(scope.name)
         Task.immediate(executorPreference: ModuleExecutor.shared) { @ModuleActor in
-            scope.resumed()
+            scope.begin()
             await CallScope.$current.withValue(scope) {
                 do {
                     try await ServiceContext.$current.withValue(scope.context) { try await work() }

@@ -66,7 +66,9 @@ package final class ModuleRuntime {
         connection.greet = { [unowned self] in self.greet($0) }
         connection.onLost = { [unowned self] in self.connectionLost() }
         connection.onEnd = { [unowned self] in self.connectionEnded($0) }
-        backgrounds.onFatalFailure = { [weak self] in self?.fail($0) }
+        // Until the end, and not `weak`: an object that was ever referenced weakly is retained and
+        // released more slowly for good, and each call does so.
+        backgrounds.onFatalFailure = { self.fail($0) }
     }
 
     /// Creates the module and connects.
@@ -151,6 +153,7 @@ package final class ModuleRuntime {
         bound?.close()
         connection.close()
         backgrounds.cancelAll()
+        backgrounds.onFatalFailure = { _ in }
         module = nil
         offers = Offers()
         observations = Observations()

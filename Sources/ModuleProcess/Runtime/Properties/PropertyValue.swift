@@ -39,7 +39,7 @@ public final class PropertyValue<Value: Codable & Sendable & Equatable> {
             throw BusError(.badParams, "\(notice ?? "the property") can't be written as JSON: \(error)")
         }
         guard let notice, let runtime, let session = runtime.connection.session else { return }
-        let outgoing = Outgoing(kind: .broadcast, name: notice, retains: true)
+        let outgoing = Outgoing(.broadcast, name: notice, retains: true)
         // The bus may refuse what it has kept nothing like, and says so only of a broadcast with a number.
         guard bytes.count > longestKept else { return try runtime.send(outgoing, .bytes(bytes)) }
         try Body.bytes(bytes).withUnsafeBytes { body throws(BusError) in

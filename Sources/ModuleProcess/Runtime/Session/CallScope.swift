@@ -1,3 +1,4 @@
+internal import CUV
 internal import StrataCore
 internal import Tracing
 
@@ -23,6 +24,10 @@ class CallScope {
     @exclusivity(unchecked) final private(set) var context: ServiceContext?
     /// Whether the handler is still running.
     @exclusivity(unchecked) final private(set) var isOpen = true
+    /// The address of the task that the runtime started for it; nil before the task runs.
+    @exclusivity(unchecked) final private var ownTask: UnsafeRawPointer?
+    /// The request that its own task waits for.
+    @exclusivity(unchecked) final private(set) var awaited: AwaitedRequest?
 
     init(
         name: String, parent: UInt64? = nil, deadline: UInt64? = nil, trace: [UInt8] = [],
@@ -51,8 +56,37 @@ class CallScope {
         return deadline > now ? deadline - now : 0
     }
 
+    /// Notes that the current task is the one that the runtime started for it, whose cancellation
+    /// reaches `cancelAwaited`.
+    final func begin() {
+        ownTask = swift_task_getCurrent()
+        resumed()
+    }
+
+    /// Notes that its own task ends. A later task may get the same address.
+    final func end() { ownTask = nil }
+
+    /// Whether the current task is its own, and not a child of that task.
+    final var isInOwnTask: Bool { ownTask == swift_task_getCurrent() }
+
+    /// Sets the request that its own task waits for. A task waits for one at a time.
+    final func awaits(_ request: AwaitedRequest) { awaited = request }
+
+    final func awaitsNothing() { awaited = nil }
+
+    /// Cancels the request that its own task waits for. Its answer still arrives: `cancelled`, or one
+    /// that was already under way.
+    final func cancelAwaited() { if let awaited { awaited.session.cancel(awaited.id) } }
+
     /// Notes that the handler's task continues after a wait.
     final func resumed() { ModuleExecutor.shared.watch.note(name) }
+}
+
+/// A request that a task waits for.
+struct AwaitedRequest {
+    let session: Session
+    let id: UInt64
+    let measurement: Measurement?
 }
 
 extension TaskLocal {

@@ -2,10 +2,20 @@ internal import StrataCore
 internal import StrataJSON
 
 /// The module's only JSON writer and reader. Each keeps its memory from one message to the next.
-@ModuleActor
+///
+/// Not isolated, so that a request begins and ends without a change of executor; what uses the two
+/// checks that it is on the actor's thread.
 enum Coding {
-    private static let writer = JSONWriter()
-    private static let reader = JSONReader()
+    private static var writer: JSONWriter { onThread(theWriter) }
+    private static var reader: JSONReader { onThread(theReader) }
+
+    nonisolated(unsafe) private static let theWriter = JSONWriter()
+    nonisolated(unsafe) private static let theReader = JSONReader()
+
+    private static func onThread<Coder>(_ coder: Coder) -> Coder {
+        precondition(ModuleExecutor.shared.isCurrent, "JSON is coded on the module's loop thread only")
+        return coder
+    }
 
     static func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
         try writer.encode(value)
@@ -64,7 +74,7 @@ enum Coding {
         return nil
     }
 
-    nonisolated static func json(_ body: [UInt8]) throws -> JSON {
+    static func json(_ body: [UInt8]) throws -> JSON {
         body.isEmpty ? .null : try JSON(parsing: body)
     }
 }

@@ -52,7 +52,7 @@ final class IncomingCall: CallScope {
         let watch = ModuleExecutor.shared.watch
         watch.begin(name)
         let task = Task.immediate(executorPreference: ModuleExecutor.shared) { @ModuleActor in
-            self.resumed()
+            self.begin()
             await CallScope.$current.withValue(self) {
                 do { try await work(self) } catch { self.fail(error) }
             }
@@ -106,6 +106,7 @@ final class IncomingCall: CallScope {
         guard isOpen, !isCancelled else { return }
         isCancelled = true
         task?.cancel()
+        cancelAwaited()
         creditWaiter?.resume()
         creditWaiter = nil
     }
@@ -199,6 +200,7 @@ final class IncomingCall: CallScope {
         let task = task
         fail(error)
         task?.cancel()
+        cancelAwaited()
         creditWaiter?.resume()
         creditWaiter = nil
     }

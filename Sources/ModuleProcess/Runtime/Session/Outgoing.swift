@@ -5,24 +5,52 @@ struct Outgoing: Sendable {
     var kind: Header.Kind
     /// `Interface/action` or a module's name; for an open, the URL.
     var to = ""
+    /// What a notice or an event is called.
     var name: String?
-    var object: String?
     /// The deadline in milliseconds; nil for the bus's default.
     var deadline: UInt64?
-    var credit: UInt64?
-    /// A JSON object; empty if there is none.
-    var meta: [UInt8] = []
     var skipsAuthorizer = false
-    /// What the broker chooses a replica by; nil for none.
-    var key: String?
-    /// Whether the broker keeps a broadcast for later observers.
-    var retains = false
-    /// The trace as JSON; nil for the trace of the handler that makes the request.
-    var trace: [UInt8]?
-    /// The descriptors that go with the frame.
-    var descriptors: [Descriptor] = []
-    /// The instance that the request goes to, which must not have ended.
-    var lease: InstanceLease?
+    /// Apart, because a request is copied a few times on its way: with them it would take 500 instructions
+    /// more.
+    @Seldom var extras: Extras
+
+    /// The members that few frames have.
+    struct Extras: Emptiable, Sendable {
+        var object: String?
+        var credit: UInt64?
+        /// A JSON object; empty if there is none.
+        var meta: [UInt8] = []
+        /// What the broker chooses a replica by; nil for none.
+        var key: String?
+        /// Whether the broker keeps a broadcast for later observers.
+        var retains = false
+        /// The trace as JSON; nil for the trace of the handler that makes the request.
+        var trace: [UInt8]?
+        /// The descriptors that go with the frame.
+        var descriptors: [Descriptor] = []
+        /// The instance that the request goes to, which must not have ended.
+        var lease: InstanceLease?
+    }
+
+    /// Creates the header of a request.
+    @inline(__always)
+    init(_ kind: Header.Kind, to: String, deadline: Duration?, auth: Authorization = .asked) {
+        self.kind = kind
+        self.to = to
+        self.deadline = deadline?.wireMilliseconds
+        skipsAuthorizer = auth == .skip
+    }
+
+    /// Creates the header of a notice.
+    init(
+        _ kind: Header.Kind, to: String = "", name: String, object: String? = nil, deadline: Duration? = nil,
+        retains: Bool = false
+    ) {
+        self.init(kind, to: to, deadline: deadline)
+        self.name = name
+        if object != nil { extras.object = object }
+        if retains { extras.retains = true }
+    }
 
     /// Whether a large body may go in a memory file: the bus reads its own actions' bodies, and observers
     /// of broadcasts get them in frames.
@@ -34,21 +62,24 @@ struct Outgoing: Sendable {
         }
     }
 
+    var descriptors: [Descriptor] { $extras?.descriptors ?? [] }
+
     /// The request's name in messages.
     var what: String {
         switch kind {
         case .open: "open \(to)"
         case .broadcast: "broadcast \(name ?? "")"
         case .report: "report \(name ?? "") to \(to)"
-        case .call where to == "bus/emit": "emit \(name ?? "")"
-        default: to
+        // Of the calls, only `bus/emit` has a name.
+        default: name.map { "emit \($0)" } ?? to
         }
     }
 
     /// Returns the bytes to reserve for its texts and a trace.
     func room(trace: [UInt8]) -> Int {
-        let texts = to.utf8.count + (name?.utf8.count ?? 0) + (object?.utf8.count ?? 0) + (key?.utf8.count ?? 0)
-        return texts * 6 + 128 + meta.count + trace.count
+        let bytes = (to.utf8.count + (name?.utf8.count ?? 0)) * 6 + 128 + trace.count
+        guard let extras = $extras else { return bytes }
+        return bytes + ((extras.object?.utf8.count ?? 0) + (extras.key?.utf8.count ?? 0)) * 6 + extras.meta.count
     }
 
     /// Checks the name and the size of the header.
@@ -61,8 +92,10 @@ struct Outgoing: Sendable {
         }
         // That size assumes that each byte is escaped; most headers fit even so.
         guard room(trace: trace) > limit else { return }
-        let texts = [to, name ?? "", object ?? "", key ?? ""].reduce(0) { $0 + JSON.string($1).encoded().count }
-        let bytes = texts + meta.count + trace.count + Self.overhead
+        let texts = [to, name ?? "", extras.object ?? "", extras.key ?? ""].reduce(0) {
+            $0 + JSON.string($1).encoded().count
+        }
+        let bytes = texts + extras.meta.count + trace.count + Self.overhead
         guard bytes <= limit else {
             throw BusError(
                 .tooLarge,
@@ -83,26 +116,26 @@ struct Outgoing: Sendable {
         default: writer.string("to", to)
         }
         if let name { writer.string("name", name) }
-        if let object { writer.string("object", object) }
+        let extras = $extras
+        if let object = extras?.object { writer.string("object", object) }
         if let deadline { writer.integer("deadline", deadline) }
         if let parent { writer.integer("parent", parent) }
-        if let credit { writer.integer("credit", credit) }
-        if let key { writer.string("key", key) }
-        if retains { writer.boolean("retain", true) }
+        if let credit = extras?.credit { writer.integer("credit", credit) }
+        if let key = extras?.key { writer.string("key", key) }
+        if extras?.retains == true { writer.boolean("retain", true) }
         if skipsAuthorizer { writer.string("auth", "skip" as StaticString) }
         trace.withUnsafeBytes { if !$0.isEmpty { writer.raw("trace", $0) } }
-        meta.withUnsafeBytes { if !$0.isEmpty { writer.raw("meta", $0) } }
+        extras?.meta.withUnsafeBytes { if !$0.isEmpty { writer.raw("meta", $0) } }
     }
 }
 
 extension Outgoing {
     static func call(_ to: String, deadline: Duration? = nil, auth: Authorization = .asked) -> Outgoing {
-        Outgoing(
-            kind: .call, to: to, deadline: deadline?.wireMilliseconds, skipsAuthorizer: auth == .skip)
+        Outgoing(.call, to: to, deadline: deadline, auth: auth)
     }
 
     static func open(_ url: String, deadline: Duration? = nil) -> Outgoing {
-        Outgoing(kind: .open, to: url, deadline: deadline?.wireMilliseconds)
+        Outgoing(.open, to: url, deadline: deadline)
     }
 
     static func stream(_ to: String, deadline: Duration?, credit: Int, auth: Authorization) -> Outgoing {
@@ -115,13 +148,13 @@ extension Outgoing {
         precondition(credit >= 1, "\(what) has a credit of \(credit), and nothing would ever come: give 1 or more")
         var outgoing = self
         if outgoing.deadline == nil { outgoing.deadline = 0 }
-        outgoing.credit = UInt64(credit)
+        outgoing.extras.credit = UInt64(credit)
         return outgoing
     }
 
     /// Returns the header with the sender's `key` and `meta`. They are checked here because the broker
     /// ends a connection over a header that it can't accept.
-    func with(key: String? = nil, meta: JSON?) throws(BusError) -> Outgoing {
+    consuming func with(key: String? = nil, meta: JSON?) throws(BusError) -> Outgoing {
         if let key {
             guard (1...HeaderScanner.longestKey).contains(key.utf8.count) else {
                 throw BusError(
@@ -129,7 +162,7 @@ extension Outgoing {
                     "the key of \(what) has \(key.utf8.count) bytes: a key has 1 to \(HeaderScanner.longestKey)")
             }
             var outgoing = self
-            outgoing.key = key
+            outgoing.extras.key = key
             return try outgoing.with(meta: meta)
         }
         guard let meta else { return self }
@@ -147,7 +180,7 @@ extension Outgoing {
             throw BusError(.badParams, "the meta of \(what) can't be sent: \(error)")
         }
         var outgoing = self
-        outgoing.meta = bytes
+        outgoing.extras.meta = bytes
         return outgoing
     }
 

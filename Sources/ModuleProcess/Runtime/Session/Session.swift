@@ -90,6 +90,25 @@ final class Session {
         requests.add(OpenRequest(receiver: receiver, position: position, what: outgoing.what), id)
     }
 
+    /// Sends a request, and resumes the continuation with its answer, or with the reason why it can't be
+    /// sent.
+    func request(
+        _ outgoing: borrowing Outgoing, _ body: Body, _ scope: CallScope?, _ id: UInt64,
+        _ continuation: UnsafeContinuation<[UInt8], any Error>
+    ) {
+        do {
+            guard !Task.isCancelled else {
+                throw BusError(.cancelled, "\(outgoing.what) was cancelled before it was sent")
+            }
+            let outgoing = copy outgoing
+            try body.withUnsafeBytes { body throws(BusError) in
+                try request(outgoing, body, scope: scope, id, .once(continuation))
+            }
+        } catch {
+            continuation.resume(throwing: error)
+        }
+    }
+
     private func checkRequest(
         _ outgoing: borrowing Outgoing, _ body: UnsafeRawBufferPointer, _ scope: CallScope?
     ) throws(BusError) {
@@ -132,12 +151,15 @@ final class Session {
     private func write(
         _ outgoing: borrowing Outgoing, id: UInt64?, _ body: UnsafeRawBufferPointer, _ scope: CallScope?
     ) throws(BusError) -> UInt64 {
-        let trace = outgoing.trace ?? scope?.trace ?? []
+        let trace = outgoing.$extras?.trace ?? scope?.trace ?? []
         let parent = scope?.parent
         let outgoing = copy outgoing
         let copies = try FrameDescriptors.copies(of: outgoing.descriptors, for: outgoing.what)
-        let file = outgoing.mayHaveFile ? try file(of: body, for: outgoing.what) : nil
-        if file == nil, body.count >= FrameChannel.largeBody { try checkQueue(outgoing, body) }
+        var file: FrameDescriptors?
+        if body.count >= FrameChannel.largeBody {
+            if outgoing.mayHaveFile { file = try self.file(of: body, for: outgoing.what) }
+            if file == nil { try checkQueue(outgoing, body) }
+        }
         channel.send(
             outgoing.kind, room: outgoing.room(trace: trace), body: file == nil ? body : .none,
             descriptors: copies ?? file
@@ -150,7 +172,7 @@ final class Session {
     private func check(
         _ outgoing: borrowing Outgoing, _ body: UnsafeRawBufferPointer, _ scope: CallScope?
     ) throws(BusError) {
-        if let lease = outgoing.lease { try lease.check(for: outgoing.what) }
+        if let lease = outgoing.$extras?.lease { try lease.check(for: outgoing.what) }
         guard isOpen else { throw .notConnected(outgoing.what) }
         if let scope, !scope.isOpen {
             throw BusError(
@@ -158,8 +180,8 @@ final class Session {
                 "\(outgoing.what) was requested by a task that outlived \(scope.name): start such work with "
                     + "`bus.background { }`")
         }
-        try outgoing.check(trace: outgoing.trace ?? scope?.trace ?? [], limit: limits.header)
-        if outgoing.mayHaveFile, channel.takesFile(of: body.count) { return }
+        try outgoing.check(trace: outgoing.$extras?.trace ?? scope?.trace ?? [], limit: limits.header)
+        if channel.takesFile(of: body.count), outgoing.mayHaveFile { return }
         guard body.count <= Int(limits.frame) - 4 - Int(limits.header) else {
             let longest = outgoing.mayHaveFile ? channel.longestInFile : 0
             let most = longest > 0 ? "the bus takes \(longest)" : "a frame may have \(limits.frame) with its header"

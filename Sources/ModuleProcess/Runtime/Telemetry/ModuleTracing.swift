@@ -60,7 +60,7 @@ final class ModuleTracing {
         var traceparent = ""
         tracer.inject(span.context, into: &traceparent, using: TraceCarrier())
         if let place = TraceContext(Array(traceparent.utf8)) {
-            outgoing.trace = JSON.string(place.traceparent).encoded()
+            outgoing.extras.trace = JSON.string(place.traceparent).encoded()
         }
         guard span.isRecording else { return span }
         var attributes = Self.attributes(of: subject, operation: "send")

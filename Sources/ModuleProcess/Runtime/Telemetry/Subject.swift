@@ -40,7 +40,7 @@ struct Subject: Hashable {
         case .open: self.init(.open, "")
         case .broadcast: self.init(.broadcast, outgoing.name ?? "")
         case .report: self.init(.report, outgoing.name ?? "")
-        default: self.init(outgoing.credit == nil ? .call : .stream, to: outgoing.to)
+        default: self.init(outgoing.$extras?.credit == nil ? .call : .stream, to: outgoing.to)
         }
     }
 
