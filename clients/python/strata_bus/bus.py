@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar, overload
 
 from .checks import checked_meta, checked_name, encode_params, keyed, milliseconds
-from .codec import decode_answer
+from .codec import decode_answer, encode
 from .connection import Connection
 from .descriptors import Answer, Descriptor, DescriptorLike, close_all, duplicated_for_request, received_with
 from .dialing import connected
 from .errors import BusError, outcome
 from .following import Follow
 from .handlers import Context, serving
-from .limits import CREDIT, DEADLINE, MOST_WAITING
+from .limits import CREDIT, DEADLINE, LONGEST_KNOWN, MOST_KNOWN, MOST_WAITING
 from .measurements import Measurement
 from .own_spans import current_trace
 from .streams import Parts, Stream, TypedStream
@@ -41,6 +41,8 @@ class Bus:
         self._waiters: collections.deque[asyncio.Future[None]] = collections.deque()
         self._waiting = 0
         self.context = Context({}, [])
+        self._members: dict[str, bytes] = {}
+        """The member `to` of calls, as headers have it after another one."""
 
     @overload
     async def call(
@@ -101,8 +103,33 @@ class Bus:
             descriptors: go with the call. They are duplicated when it begins, and stay the caller's.
                 Those that come with the reply are closed; `call_with_descriptors` returns them.
         """
-        header = _call_header(to, skip_auth, key)
-        value = await self._ask(header, params, deadline, meta, trace, self._own(descriptors))
+        connection = self._connection
+        if (
+            connection is None or connection.paused or descriptors or skip_auth
+            or key is not None or meta is not None or trace is not None or deadline == math.inf
+        ):  # fmt: skip
+            header = _call_header(to, skip_auth, key)
+            value = await self._ask(header, params, deadline, meta, trace, self._own(descriptors))
+        else:
+            # Does the same for most calls. A header without a dictionary, and a call without coroutines and a
+            # measurement that it doesn't need, take 6 µs less of 15.
+            measurement = self._measure_call(to)
+            try:
+                number, answer = connection.call(
+                    self._call_members(to, deadline, measurement, connection), encode_params(params)
+                )
+                try:
+                    body = await answer
+                except asyncio.CancelledError:
+                    connection.cancel(number)
+                    raise
+            except BaseException as error:
+                if measurement is not None:
+                    measurement.ended(outcome(error))
+                raise
+            if measurement is not None:
+                measurement.ended()
+            value = decode_answer(body)
         if reply is None:
             return value
         from .typed import decoded_reply
@@ -409,6 +436,39 @@ class Bus:
         """Begins a request. Operators' requests aren't measured."""
         return Measurement(None, trace)
 
+    def _measure_call(self, to: str) -> Measurement | None:
+        """Begins a call that has neither credit nor a trace of its own. None if it isn't measured."""
+        return None
+
+    def _call_members(
+        self, to: str, deadline: float | None, measurement: Measurement | None, connection: Connection
+    ) -> bytes:
+        """Returns the members after `id` of a call's header. Raises BusError."""
+        members = self._members.get(to) or self._known_members(to)
+        if deadline is not None:
+            members += b',"deadline":%d' % milliseconds(deadline)
+        parent = self._parent(connection)
+        if parent is not None:
+            members += b',"parent":%d' % parent
+        trace = None if measurement is None else measurement.trace
+        if trace is None:
+            trace = current_trace()
+        if trace is not None:
+            members += b',"trace":%b' % encode(trace)
+        return members
+
+    def _known_members(self, to: str) -> bytes:
+        """Returns the member `to` of a header, and remembers it if it is short. Raises BusError `bad-params`."""
+        try:
+            members = b',"to":%b' % encode(str(to))
+        except ValueError as error:
+            raise BusError("bad-params", f"the request can't be written: {error}", ran="no") from None
+        if len(members) <= LONGEST_KNOWN:
+            if len(self._members) >= MOST_KNOWN:
+                self._members.clear()
+            self._members[to] = members
+        return members
+
     async def _send(
         self,
         header: dict[str, Any],
@@ -451,22 +511,27 @@ class Bus:
         self, header: dict[str, Any], meta: dict[str, Any] | None, trace: str | None, connection: Connection
     ) -> None:
         """Adds the running handler's call and trace, and the request's own `meta`."""
-        served = serving.get()
-        if served is not None:
-            if served.id is not None and served.connection.bus is self and header["kind"] != "broadcast":
-                if not served.open or served.connection is not connection:
-                    raise BusError(
-                        "cancelled",
-                        "the handler that this request is made for has ended: start work that outlives it with "
-                        "background()",
-                        ran="no",
-                    )
-                header["parent"] = served.id
+        parent = None if header["kind"] == "broadcast" else self._parent(connection)
+        if parent is not None:
+            header["parent"] = parent
         trace = trace or current_trace()
         if trace is not None:
             header["trace"] = trace
         if meta is not None:
             header["meta"] = checked_meta(meta)
+
+    def _parent(self, connection: Connection) -> int | None:
+        """Returns the number of the call that is being served. Raises BusError `cancelled` if it has ended."""
+        served = serving.get()
+        if served is None or served.id is None or served.connection.bus is not self:
+            return None
+        if not served.open or served.connection is not connection:
+            raise BusError(
+                "cancelled",
+                "the handler that this request is made for has ended: start work that outlives it with background()",
+                ran="no",
+            )
+        return served.id
 
     # -- waiting for a connection
 

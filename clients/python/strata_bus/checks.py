@@ -8,7 +8,7 @@ import os
 import re
 from typing import Any
 
-from .codec import encode, encoder
+from .codec import encode, header_encoder
 from .errors import BusError
 from .limits import MOST_DEADLINE, MOST_DEPTH, MOST_INTEGER, MOST_KEY, MOST_META, MOST_NAME, MOST_PATH
 
@@ -53,7 +53,7 @@ def checked_meta(meta: dict[str, Any]) -> dict[str, Any]:
     """Returns `meta` if a header may carry it."""
     _check_meta_value(meta, 2)
     try:
-        size = len(encoder.encode(meta).encode())
+        size = len(header_encoder.encode(meta).encode())
     except (ValueError, TypeError) as error:
         raise BusError("bad-params", f"meta can't be written: {error}", ran="no") from None
     if size > MOST_META:

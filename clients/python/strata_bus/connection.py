@@ -2,16 +2,18 @@
 
 import asyncio
 import collections
+import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .arrivals import Arrivals
-from .codec import FrameDecoder, decode_answer, decode_error, encode, encode_frame, encoder
+from .codec import FrameDecoder, decode_answer, decode_error, encode, encode_frame, requests_in
 from .descriptor_transport import DescriptorTransport
 from .descriptors import BodyWithDescriptors, Descriptor, WithDescriptors, close_all
 from .errors import BusError
+from .frame_writer import FrameWriter
 from .hello import divided, missing_feature
-from .limits import EXCESS, GATHERED, HELLO, HIGH_WATER, LARGE_BODY, LAST, LIMITS, READ
+from .limits import EXCESS, HELLO, HIGH_WATER, LARGE_BODY, LAST, READ
 from .log import logger
 from .memory_files import file_for, may_answer_in_file, may_have_file
 from .streams import Parts
@@ -28,18 +30,15 @@ _ENDING = frozenset([
 """The errors without a request's number that end the connection."""
 
 
-class Connection(asyncio.BufferedProtocol):
+class Connection(FrameWriter):
     """One socket, from connecting to its end: frames in and out, and the open requests.
 
     It says hello by itself, and passes received calls and notices to its bus.
     """
 
     def __init__(self, bus: "Bus", hello: dict[str, Any]) -> None:
+        super().__init__()
         self.bus = bus
-        self.loop = asyncio.get_running_loop()
-        self.limits = dict(LIMITS)
-        self.paused = False
-        """Whether too much is unsent."""
         self.welcome: asyncio.Future[dict[str, Any]] = self.loop.create_future()
         """The answer to hello."""
         self.ended: asyncio.Future[BusError] = self.loop.create_future()
@@ -66,26 +65,8 @@ class Connection(asyncio.BufferedProtocol):
         self._decoder = FrameDecoder()
         # All reads share one buffer; the kernel would map a new one each time.
         self._incoming = memoryview(bytearray(READ))
-        self._reason: BusError | None = None
-        self._transport: asyncio.Transport | None = None
         self._number = 1
-        self._corked = False
-        self._gathered: list[bytes] = []
-        self._gathered_bytes = 0
-        self._handed = 0  # all bytes that the transport was given
-        self._ends: dict[int, int] = {}  # where gathered requests end, counted like `_handed`
-        self._room: collections.deque[asyncio.Future[None]] = collections.deque()
         self._timer: asyncio.TimerHandle | None = None
-
-    @property
-    def alive(self) -> bool:
-        """Whether the connection is made and hasn't ended."""
-        return self._transport is not None and self._reason is None
-
-    @property
-    def unsent(self) -> int:
-        """The bytes that the kernel hasn't taken yet."""
-        return self._gathered_bytes + (self._transport.get_write_buffer_size() if self._transport else 0)
 
     # -- called by asyncio
 
@@ -109,11 +90,16 @@ class Connection(asyncio.BufferedProtocol):
 
     def received(self, data: bytes | memoryview) -> None:
         """Takes the frames that these bytes complete."""
+        self._reading = True
         try:
-            for header, body in self._decoder.feed(data):
-                if self._reason is not None:
-                    return
-                self._take(header, body)
+            try:
+                for header, body in self._decoder.feed(data):
+                    if self._reason is not None:
+                        return
+                    self._take(header, body)
+            finally:
+                self._reading = False
+                self._end_round()
             # Those of one unfinished frame may be here.
             if len(self._arrivals) > (1 if self._decoder.kept else 0):
                 raise BusError("bad-frame", "descriptors came without a frame that names them", ran="no")
@@ -138,8 +124,9 @@ class Connection(asyncio.BufferedProtocol):
             self._reason = BusError("closed", "the connection was closed", ran="maybe")
         if self._timer is not None:
             self._timer.cancel()
+        unsent = requests_in(self._gathered)
         for number, request in list(self.open.items()):
-            ran = "no" if self._ends.get(number, 0) > self._handed else "maybe"
+            ran = "no" if number in unsent else "maybe"
             self._settle(request, BusError("died", f"the connection to the bus ended: {self._reason}", ran=ran))
         self.open.clear()
         self._arrivals.close()
@@ -154,86 +141,7 @@ class Connection(asyncio.BufferedProtocol):
         if not self.ended.done():
             self.ended.set_result(self._reason)
 
-    def pause_writing(self) -> None:
-        """Makes writers wait: the transport holds as much as it may."""
-        self.paused = True
-
-    def resume_writing(self) -> None:
-        """Wakes the writers that wait."""
-        self.paused = False
-        self._wake_writers()
-
-    def _wake_writers(self) -> None:
-        while self._room:
-            waiter = self._room.popleft()
-            if not waiter.done():
-                waiter.set_result(None)
-
     # -- sending
-
-    def send(self, frame: bytes, descriptors: Sequence[Descriptor] = ()) -> None:
-        """Writes the first frame of a round of the loop at once, and gathers the further ones.
-
-        A frame with descriptors begins a write of its own. They are closed when they are written.
-        """
-        if not self.alive:
-            close_all(descriptors)
-            return
-        assert self._transport is not None
-        if descriptors:
-            assert isinstance(self._transport, DescriptorTransport)
-            self._flush()
-            self._handed += len(frame)
-            self._transport.write_with(frame, descriptors)
-        elif self._corked:
-            self._gathered.append(frame)
-            self._gathered_bytes += len(frame)
-            if self._gathered_bytes >= GATHERED:
-                self._flush()
-        else:
-            self._corked = True
-            self._handed += len(frame)
-            self._transport.write(frame)
-            self.loop.call_soon(self._uncork)
-        if self.paused and self.unsent > 2 * self.limits["queue"] + self.limits["frame"]:
-            self.fail(BusError("closed", "the bus took nothing for too long: the queue to it is full", ran="maybe"))
-
-    def _uncork(self) -> None:
-        self._corked = False
-        self._flush()
-
-    def _flush(self) -> None:
-        if self._transport is None or self._reason is not None or not self._gathered:
-            return  # the gathered frames stay, so that `died` can say that they weren't sent
-        self._handed += self._gathered_bytes
-        self._transport.write(b"".join(self._gathered))
-        self._gathered.clear()
-        self._gathered_bytes = 0
-        self._ends.clear()
-
-    async def room(self) -> None:
-        """Waits while too much is unsent. The caller limits how many wait."""
-        while self.paused:
-            waiter = self.loop.create_future()
-            self._room.append(waiter)
-            await waiter
-
-    def encoded(self, header: bytes | dict[str, Any], body: bytes) -> bytes:
-        """Returns a frame. Raises BusError `too-large` beyond the limits, with `ran` `no`."""
-        try:
-            head = header if isinstance(header, bytes) else encoder.encode(header).encode()
-        except (ValueError, TypeError) as error:
-            raise BusError("bad-params", f"the request can't be written: {error}", ran="no") from None
-        limits = self.limits
-        if len(head) > limits["header"]:
-            raise BusError("too-large", f"the header has {len(head)} bytes, the bus takes {limits['header']}", ran="no")
-        if 4 + len(head) + len(body) > limits["frame"]:
-            raise BusError(
-                "too-large",
-                f"the body has {len(body)} bytes, the bus takes {limits['frame']} with the header",
-                ran="no",
-            )
-        return encode_frame(head, body)
 
     def request(
         self,
@@ -243,9 +151,7 @@ class Connection(asyncio.BufferedProtocol):
         descriptors: Sequence[Descriptor] = (),
     ) -> tuple[int, asyncio.Future[bytes] | Parts]:
         """Sends a request. Returns its number, and where its answer will be."""
-        if len(self.open) >= self.limits["calls"]:
-            raise BusError("overloaded", f"{len(self.open)} requests are open, the bus takes no more", ran="no")
-        number = self._number + 1
+        number = self._next_number()
         header["id"] = number
         if descriptors:
             header["descriptors"] = len(descriptors)
@@ -267,9 +173,32 @@ class Connection(asyncio.BufferedProtocol):
             answer = self.loop.create_future()
         self.open[number] = answer
         self.send(frame, descriptors)
-        if self._gathered:
-            self._ends[number] = self._handed + self._gathered_bytes
         return number, answer
+
+    def call(self, members: bytes, body: bytes) -> tuple[int, asyncio.Future[bytes]]:
+        """Sends a call like `request`, with a header that is written already.
+
+        Making the header as a dictionary, and writing that, takes 3 µs more.
+
+        Args:
+            members: those after `id`, which a comma precedes.
+        """
+        if len(body) >= LARGE_BODY:  # which may go in a file
+            answer: asyncio.Future[bytes] = self.loop.create_future()
+            number, _ = self.request(json.loads(b'{"kind":"call","id":0%b}' % members), body, answer)
+            return number, answer
+        number = self._next_number()
+        frame = self.framed(b'{"kind":"call","id":%d%b}' % (number, members), body)
+        self._number = number
+        answer = self.open[number] = self.loop.create_future()
+        self.send(frame)
+        return number, answer
+
+    def _next_number(self) -> int:
+        """Returns the number of the next request. Raises BusError `overloaded` if too many are open."""
+        if len(self.open) >= self.most_calls:
+            raise BusError("overloaded", f"{len(self.open)} requests are open, the bus takes no more", ran="no")
+        return self._number + 1
 
     def cancel(self, number: int) -> None:
         """Cancels a request if it is open."""
@@ -287,19 +216,18 @@ class Connection(asyncio.BufferedProtocol):
         Args:
             to: the header of the call that it answers; without it the value goes in the frame.
         """
-        head = b'{"kind":"reply","id":%d,"more":true}' if more else b'{"kind":"reply","id":%d}'
         file = None
         try:
             body = encode(value)
             if len(body) >= LARGE_BODY and to is not None and may_answer_in_file(to):
                 file = file_for(body, self.limits)
-            frame = self.encoded(head % number, body) if file is None else b""
+            if file is None:
+                head = b'{"kind":"reply","id":%d,"more":true}' if more else b'{"kind":"reply","id":%d}'
+                self.send(self.framed(head % number, body))
+                return
         except (ValueError, BusError) as error:
             raise ValueError(f"the answer can't be sent: {error}") from None
-        if file is None:
-            self.send(frame)
-        else:
-            self.send(encode_frame(b'{"kind":"reply","id":%d,"memory":%d}' % (number, len(body))), [file])
+        self.send(encode_frame(b'{"kind":"reply","id":%d,"memory":%d}' % (number, len(body))), [file])
 
     def reply_with(self, number: int, answer: WithDescriptors[Any], to: dict[str, Any]) -> None:
         """Sends the final reply with descriptors. Raises ValueError if they can't be sent."""
@@ -311,7 +239,7 @@ class Connection(asyncio.BufferedProtocol):
         if not self.carries:
             raise ValueError("the answer can't be sent: the action doesn't declare its descriptors")
         try:
-            frame = self.encoded(head, encode(answer.value))
+            frame = self.framed(head, encode(answer.value))
         except (ValueError, BusError) as error:
             raise ValueError(f"the answer can't be sent: {error}") from None
         self.send(frame, descriptors)
@@ -320,7 +248,7 @@ class Connection(asyncio.BufferedProtocol):
         """Sends a partial reply whose bytes are made already, and says how many were left out before it."""
         meta = b',"meta":{"missed":%d}' % missed if missed else b""
         try:
-            frame = self.encoded(b'{"kind":"reply","id":%d,"more":true%b}' % (number, meta), body)
+            frame = self.framed(b'{"kind":"reply","id":%d,"more":true%b}' % (number, meta), body)
         except BusError as error:
             raise ValueError(f"the answer can't be sent: {error}") from None
         self.send(frame)
@@ -338,13 +266,6 @@ class Connection(asyncio.BufferedProtocol):
             )
         self.send(frame)
 
-    def fail(self, reason: BusError) -> None:
-        """Ends the connection at once."""
-        if self._reason is None:
-            self._reason = reason
-        if self._transport is not None:
-            self._transport.abort()
-
     def close(self) -> None:
         """Ends the connection once everything is sent, after 2 s at the latest."""
         if self._transport is not None and self._reason is None:
@@ -356,7 +277,13 @@ class Connection(asyncio.BufferedProtocol):
     # -- receiving
 
     def _take(self, header: dict[str, Any], body: bytes) -> None:
-        kind = header["kind"]
+        if len(header) == 2 and not self.hooks and header["kind"] == "reply":  # the final one, and only its body
+            request = self.open.get(header["id"])
+            if request is not None and not isinstance(request, Parts):
+                del self.open[header["id"]]
+                if not request.done():
+                    request.set_result(body)
+                return
         if "memory" in header or "descriptors" in header:
             try:
                 body = self._arrivals.take(header, body)
@@ -365,6 +292,7 @@ class Connection(asyncio.BufferedProtocol):
                     raise
                 self._refuse_frame(header, error)
                 return
+        kind = header["kind"]
         if kind == "call":
             self.bus._called(self, header, body)
         elif kind == "reply":
@@ -421,10 +349,9 @@ class Connection(asyncio.BufferedProtocol):
     def _take_welcome(self, body: bytes) -> None:
         """Takes the answer to hello's first part."""
         hello = decode_answer(body)
-        for name in self.limits:
-            self.limits[name] = int(hello["limits"].get(name, self.limits[name]))
-        self._decoder.frame = self.limits["frame"] + EXCESS
-        self._decoder.header = self.limits["header"] + EXCESS
+        self.take_limits(hello["limits"])
+        self._decoder.frame = self.most_frame + EXCESS
+        self._decoder.header = self.most_header + EXCESS
         assert self._timer is not None
         self._timer.cancel()
         missing = missing_feature(self._urls, hello.get("features", []), self.carries)

@@ -5,6 +5,7 @@ import contextvars
 import inspect
 import math
 from collections.abc import Callable, Sequence
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .descriptors import Descriptor
@@ -17,31 +18,47 @@ if TYPE_CHECKING:
     from .observers import Observer
 
 
+# The attributes of a call that are made when a handler asks for them.
+_LATER: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "sender": lambda header: header.get("from", ""),
+    "url": lambda header: header.get("url"),
+    "meta": lambda header: header.get("meta"),
+    "name": lambda header: header.get("name"),
+    "trace": lambda header: header.get("trace"),
+    "deadline": lambda header: header["deadline"] / 1000 if header.get("deadline") else math.inf,
+    "descriptors": lambda header: header.get("descriptors", []),
+}
+
+
 class Call:
     """A call as its handler gets it."""
 
-    __slots__ = ("to", "params", "body", "sender", "url", "meta", "name", "trace", "deadline", "descriptors")
+    __slots__ = ("to", "params", "body", "_header", *_LATER)
+
+    to: str
+    """`Interface/action`, or `Interface#INSTANCE/action`."""
+    params: Any
+    """The parameters' value."""
+    body: bytes
+    """The parameters' bytes."""
+    sender: str
+    """A module's name, `operator`, `launcher` or `bus`."""
+    url: str | None
+    """The whole URL, if one was opened."""
+    meta: dict[str, Any] | None
+    name: str | None
+    """The event's name, if it is an event."""
+    trace: str | None
+    deadline: float
+    """The seconds that were left when the call came; for a stream, the seconds of each step."""
+    descriptors: list[Descriptor]
+    """Those that came with the call. Each is closed when nobody has it any more."""
 
     def __init__(self, header: dict[str, Any], body: bytes) -> None:
-        self.to: str = header["to"]
-        """`Interface/action`, or `Interface#INSTANCE/action`."""
+        self.to = header["to"]
         self.body = body
-        """The parameters' bytes."""
-        self.params: Any = decode(body)
-        """The parameters' value."""
-        self.sender: str = header.get("from", "")
-        """A module's name, `operator`, `launcher` or `bus`."""
-        self.url: str | None = header.get("url")
-        """The whole URL, if one was opened."""
-        self.meta: dict[str, Any] | None = header.get("meta")
-        self.name: str | None = header.get("name")
-        """The event's name, if it is an event."""
-        self.trace: str | None = header.get("trace")
-        milliseconds = header.get("deadline", 0)
-        self.deadline: float = milliseconds / 1000 if milliseconds else math.inf
-        """The seconds that were left when the call came; for a stream, the seconds of each step."""
-        self.descriptors: list[Descriptor] = header["descriptors"] if "descriptors" in header else []
-        """Those that came with the call. Each is closed when nobody has it any more."""
+        self.params = decode(body)
+        self._header = header
 
     @property
     def interface(self) -> str:
@@ -58,6 +75,20 @@ class Call:
         """`Interface#INSTANCE`, if the call is to an instance."""
         target = self.to.partition("/")[0]
         return target if "#" in target else None
+
+
+def _made_later(call: Call, name: str) -> Any:
+    """Makes an attribute that is asked for the first time: making all of them takes 0.4 µs of each call."""
+    make = _LATER.get(name)
+    if make is None:
+        raise AttributeError(f"a call has no attribute {name!r}", name=name, obj=call)
+    value = make(call._header)
+    setattr(call, name, value)
+    return value
+
+
+# Not in the class, as type checkers would then take any name for an attribute.
+setattr(Call, "__getattr__", _made_later)
 
 
 class Notice:
@@ -127,28 +158,40 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 class Served(Measurement):
     """A call or notice for which a handler runs, or will run."""
 
-    __slots__ = ("connection", "header", "id", "task", "credit", "wake", "begun", "cancelled", "bounded", "observer")
+    # The other attributes are the class's until they change, which they never do for most calls: setting them all took
+    # 0.3 µs of each.
+    __slots__ = ("connection", "header", "id", "credit", "__dict__")
+
+    task: asyncio.Task[None] | None = None
+    wake: asyncio.Future[None] | None = None
+    """Resolved when credit comes; None if the stream doesn't wait for any."""
+    begun = False
+    cancelled = False
+    observer: "Observer | None" = None
+    """The observer whose handler runs as a task; None for a call."""
 
     def __init__(
         self, connection: "Connection", header: dict[str, Any], series: Series | None, span: Span | None = None
     ) -> None:
-        # `super()` would double the cost.
-        Measurement.__init__(self, series, header.get("trace"), span)
+        # As the base does it: a call of that takes 0.1 µs.
+        self.open = True
+        self.trace = header.get("trace") if span is None else span.traceparent
+        self._span = span
+        self._series = series
+        if series is not None:
+            self._began = perf_counter_ns()
+            series.open.value += 1.0
         self.connection = connection
         self.header = header
         self.id: int | None = header.get("id")
         """The number under which it is answered; None for a broadcast."""
-        self.task: asyncio.Task[None] | None = None
         self.credit: int = header.get("credit", 0)
         """The partial replies that the caller still takes."""
-        self.wake: asyncio.Future[None] | None = None
-        """Resolved when credit comes; None if the stream doesn't wait for any."""
-        self.begun = False
-        self.cancelled = False
-        self.bounded: bool = header.get("deadline", 0) != 0
+
+    @property
+    def bounded(self) -> bool:
         """Whether the caller set a deadline."""
-        self.observer: Observer | None = None
-        """The observer whose handler runs as a task; None for a call."""
+        return bool(self.header.get("deadline", 0))
 
     @property
     def handler(self) -> str:

@@ -59,6 +59,10 @@ MOST_KEY = 64
 """The bytes of the key that chooses a replica."""
 MOST_NAME = 256
 """The bytes of a notification's or an event's name."""
+MOST_KNOWN = 256
+"""The received headers, and the destinations of calls, that are remembered so that the next one like it costs less."""
+LONGEST_KNOWN = 512
+"""The bytes of a header, and of a destination, that is remembered."""
 DEADLINE = 30.0
 """The deadline of a request that sets none, in seconds."""
 MOST_DEADLINE = 86_400_000

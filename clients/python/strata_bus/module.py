@@ -354,6 +354,9 @@ class Module(Declarations, Bus):
     def _measure(self, header: dict[str, Any], trace: str | None) -> Measurement:
         return self._telemetry.requested(header, trace)
 
+    def _measure_call(self, to: str) -> Measurement:
+        return self._telemetry.requested({"kind": "call", "to": to}, None)
+
     def _opened(self, connection: Connection, hello: dict[str, Any]) -> None:
         self._telemetry.connections.add()
         if self._telemetry.tracer is not None:

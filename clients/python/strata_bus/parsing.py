@@ -34,10 +34,10 @@ def decode(body: bytes, decoder: json.JSONDecoder = _bodies) -> Any:
     text = body.decode()
     try:
         try:
-            # `decode` only adds a search for white space around the value.
-            value, end = decoder.raw_decode(text)
+            # `decode` only adds a search for white space around the value, and messages.
+            value, end = decoder.scan_once(text, 0)  # type: ignore[attr-defined]  # which `raw_decode` calls
             return value if end == len(text) else decoder.decode(text)
-        except json.JSONDecodeError:
+        except (json.JSONDecodeError, StopIteration):
             return decoder.decode(text)
     except RecursionError:
         raise ValueError("it is nested too deep") from None

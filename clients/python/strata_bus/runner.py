@@ -2,6 +2,8 @@
 
 import asyncio
 import inspect
+import sys
+import types
 from collections.abc import AsyncIterator, Callable
 from time import perf_counter_ns
 from typing import Any
@@ -46,13 +48,26 @@ class Runner:
                     connection.reply(served.id, result, to=served.header)
                 served.ended()
                 return
-            served.task = connection.loop.create_task(self._finish(served, result, done))
-            if served.id is not None:
-                connection.served[served.id] = served
+            self._finish_later(served, result, done)
         except Exception as error:
             served.ended(self._refuse(served, error))
         finally:
             serving.reset(token)
+
+    def _finish_later(self, served: Served, result: Any, done: Callable[[Served], None] | None) -> None:
+        """Makes the task that awaits a handler's result."""
+        connection = served.connection
+        if served.id is not None:
+            connection.served[served.id] = served
+        finish = self._finish(served, result, done)
+        if sys.version_info >= (3, 12) and done is None and connection.loop.get_task_factory() is None:
+            # The handler begins now. If it needn't wait, the loop has nothing to do, which takes a third less.
+            task = asyncio.Task(finish, loop=connection.loop, eager_start=True)
+            if task.done():
+                return
+        else:
+            task = connection.loop.create_task(finish)
+        served.task = task
 
     async def _finish(self, served: Served, result: Any, done: Callable[[Served], None] | None) -> None:
         """Awaits a handler's result, and sends the answer."""
@@ -67,13 +82,16 @@ class Runner:
             if isinstance(result, Elements):
                 result = await self._send_stream(served, elements_of(result.source))
             else:
-                if inspect.isawaitable(result):
+                # Coroutines and plain values are frequent: the general checks of both take 0.9 µs.
+                if type(result) is types.CoroutineType or inspect.isawaitable(result):
                     result = await result
-                single_reply(result)
+                if type(result) not in _PLAIN:
+                    single_reply(result)
             if isinstance(result, WithDescriptors) and (served.id is None or served.header["kind"] == "notice"):
                 raise TypeError("an observer can't answer with descriptors")
             if served.id is not None:
-                await connection.room()
+                if connection.paused:
+                    await connection.room()
                 if isinstance(result, WithDescriptors):
                     connection.reply_with(served.id, result, served.header)
                 else:
@@ -110,7 +128,8 @@ class Runner:
                 if served.credit <= 0:
                     await self._wait_for_credit(served)
                 served.credit -= 1
-                await connection.room()
+                if connection.paused:
+                    await connection.room()
                 if isinstance(part, EncodedElement):
                     connection.reply_part(number, part.body, part.missed)
                 else:

@@ -1,5 +1,6 @@
 """Frames: whole, in pieces, cut off, too large."""
 
+import concurrent.futures
 import json
 import random
 import struct
@@ -8,6 +9,7 @@ from typing import Any
 
 import support
 from support import strata_bus
+from strata_bus.codec import encode
 from strata_bus.parsing import decode
 
 FRAMES = [
@@ -95,6 +97,8 @@ class CodecTests(unittest.TestCase):
         for header in (b"", b"[]", b"1", b"{", b'{"kind":1}', b"{}", b'\xff{"kind":"a"}', b'{"kind":NaN}',
                        b'{"kind":"a"}x', b"\xef\xbb\xbf" + b'{"kind":"a"}', b"[" * 12_000):  # fmt: skip
             self.assertEqual(self.refusal(strata_bus.encode_frame(header)).code, "bad-header", header[:20])
+        with self.assertRaises(strata_bus.BusError):
+            self.read([bytes([byte]) for byte in strata_bus.encode_frame(b"")], strata_bus.FrameDecoder())
 
     def test_frames_before_a_bad_one_are_given(self) -> None:
         decoder = strata_bus.FrameDecoder()
@@ -111,6 +115,40 @@ class CodecTests(unittest.TestCase):
         pieces = [data[i : i + 65_536] for i in range(0, len(data), 65_536)]
         self.assertEqual(self.read(pieces, decoder), [({"kind": "reply", "id": 1}, body)])
         self.assertEqual(decoder.kept, 0)
+
+    def test_a_value_that_can_not_be_written_leaves_nothing_behind(self) -> None:
+        inner: list[Any] = [1]
+        circle: list[Any] = [inner]
+        circle.append(circle)
+        deep: list[Any] = []
+        for _ in range(100_000):
+            deep = [deep]
+        for value in (circle, [inner, {1, 2}], [inner, float("nan")], [inner, deep], [inner, {(1,): 2}]):
+            with self.assertRaises(ValueError):
+                encode(value)
+            value[1:] = [inner]  # which is no circle
+            self.assertEqual(encode(value), b"[[1],[1]]")
+
+    def test_a_value_may_be_written_while_it_is_written(self) -> None:
+        written: list[bytes] = []
+
+        class Pairs(dict[str, Any]):
+            def items(self) -> Any:
+                if not written:
+                    written.append(b"")
+                    written.append(encode(outer))
+                return super().items()
+
+        encode({})  # so that there is an encoder
+        outer = [Pairs(a=1)]
+        self.assertEqual(encode(outer), b'[{"a":1}]')
+        self.assertEqual(written, [b"", b'[{"a":1}]'])
+
+    def test_threads_write_the_same_value(self) -> None:
+        value = [{"a": [number] * 50} for number in range(200)]
+        expected = json.dumps(value, separators=(",", ":")).encode()
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            self.assertEqual(set(pool.map(lambda _: encode(value), range(40))), {expected})
 
 
 assert support  # which puts the client on the path
