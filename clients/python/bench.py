@@ -2,7 +2,7 @@
 """Measures calls of an operator to a module, both in Python.
 
 Prints one JSON value a line: the round trips a second, and the microseconds of a processor that
-the module takes for each.
+the module and the caller take for each.
 
     swift build -c release --product strata && swift build -c release --product strata-broker
     python3 clients/python/bench.py .build/release/strata [SECONDS]
@@ -54,11 +54,12 @@ async def measure(socket: str, action: str, at_once: int, seconds: float, module
                 count += 1
             return count
 
-        began, before = time.perf_counter(), spent(module)
+        began, before, own = time.perf_counter(), spent(module), time.process_time()
         calls = sum(await asyncio.gather(*(ask() for _ in range(at_once))))
         return {
             "perSecond": round(calls / (time.perf_counter() - began)),
             "moduleMicroseconds": round((spent(module) - before) / calls * 1e6, 1),
+            "callerMicroseconds": round((time.process_time() - own) / calls * 1e6, 1),
         }
 
 

@@ -105,14 +105,14 @@ class Bus:
         """
         connection = self._connection
         if (
-            connection is None or connection.paused or descriptors or skip_auth
-            or key is not None or meta is not None or trace is not None or deadline == math.inf
+            connection is None or connection.paused or descriptors or skip_auth or key is not None
+            or meta is not None or trace is not None or deadline is not None and deadline == math.inf
         ):  # fmt: skip
             header = _call_header(to, skip_auth, key)
             value = await self._ask(header, params, deadline, meta, trace, self._own(descriptors))
         else:
-            # Does the same for most calls. A header without a dictionary, and a call without coroutines and a
-            # measurement that it doesn't need, take 6 µs less of 15.
+            # Does the same for most calls. Without a dictionary, further coroutines, and a measurement of an operator's
+            # call, it takes 4 µs less of 13.
             measurement = self._measure_call(to)
             try:
                 number, answer = connection.call(
@@ -447,12 +447,11 @@ class Bus:
         members = self._members.get(to) or self._known_members(to)
         if deadline is not None:
             members += b',"deadline":%d' % milliseconds(deadline)
-        parent = self._parent(connection)
-        if parent is not None:
-            members += b',"parent":%d' % parent
-        trace = None if measurement is None else measurement.trace
-        if trace is None:
-            trace = current_trace()
+        if serving.get() is not None:
+            parent = self._parent(connection)
+            if parent is not None:
+                members += b',"parent":%d' % parent
+        trace = current_trace() if measurement is None or measurement.trace is None else measurement.trace
         if trace is not None:
             members += b',"trace":%b' % encode(trace)
         return members

@@ -44,7 +44,7 @@ def _new_encoder() -> Encode:
     return lambda value, _: (general.encode(value),)
 
 
-# Those that nobody uses now. `JSONEncoder.encode` makes one for each value, which takes half of its time. One serves one
+# Those that nobody uses now. `JSONEncoder.encode` makes one for each value, which takes 0.7 µs of 1.7. One serves one
 # value at a time, because it notes the containers that it is in.
 _encoders: list[Encode] = []
 

@@ -151,7 +151,9 @@ class Connection(FrameWriter):
         descriptors: Sequence[Descriptor] = (),
     ) -> tuple[int, asyncio.Future[bytes] | Parts]:
         """Sends a request. Returns its number, and where its answer will be."""
-        number = self._next_number()
+        if len(self.open) >= self.most_calls:
+            raise self._too_many()
+        number = self._number + 1
         header["id"] = number
         if descriptors:
             header["descriptors"] = len(descriptors)
@@ -178,7 +180,7 @@ class Connection(FrameWriter):
     def call(self, members: bytes, body: bytes) -> tuple[int, asyncio.Future[bytes]]:
         """Sends a call like `request`, with a header that is written already.
 
-        Making the header as a dictionary, and writing that, takes 3 µs more.
+        Making the header as a dictionary, and writing that, takes 2 µs more.
 
         Args:
             members: those after `id`, which a comma precedes.
@@ -187,18 +189,17 @@ class Connection(FrameWriter):
             answer: asyncio.Future[bytes] = self.loop.create_future()
             number, _ = self.request(json.loads(b'{"kind":"call","id":0%b}' % members), body, answer)
             return number, answer
-        number = self._next_number()
+        if len(self.open) >= self.most_calls:
+            raise self._too_many()
+        number = self._number + 1
         frame = self.framed(b'{"kind":"call","id":%d%b}' % (number, members), body)
         self._number = number
         answer = self.open[number] = self.loop.create_future()
         self.send(frame)
         return number, answer
 
-    def _next_number(self) -> int:
-        """Returns the number of the next request. Raises BusError `overloaded` if too many are open."""
-        if len(self.open) >= self.most_calls:
-            raise BusError("overloaded", f"{len(self.open)} requests are open, the bus takes no more", ran="no")
-        return self._number + 1
+    def _too_many(self) -> BusError:
+        return BusError("overloaded", f"{len(self.open)} requests are open, the bus takes no more", ran="no")
 
     def cancel(self, number: int) -> None:
         """Cancels a request if it is open."""
