@@ -234,8 +234,14 @@ extension BusCore {
         writer.name("from", from)
         if node.count > 0 { writer.name("node", node) }
         if request.url.count > 0 { writer.string("url", request.url) }
-        writer.integer("deadline", remaining)
-        writer.integer("credit", call.pointee.stream.credit)
+        let credit = call.pointee.stream.credit
+        if remaining == 30_000, credit == 16 {
+            // What both are for nearly all calls. Writing the numbers takes 60 instructions.
+            writer.literal(",\"deadline\":30000,\"credit\":16")
+        } else {
+            writer.integer("deadline", remaining)
+            writer.integer("credit", credit)
+        }
         writer.passOn(request.trace, request.meta)
     }
 }

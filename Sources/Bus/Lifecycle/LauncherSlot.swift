@@ -60,7 +60,7 @@ struct LauncherSlot {
 }
 
 /// The launcher's word on a row's process.
-struct LauncherWord: StatePart {
+struct LauncherWord: StatePart, Emptiable {
     /// Its last report on the process.
     enum Verdict: UInt8, CaseIterable {
         case none, starting, restarting, failed, absent

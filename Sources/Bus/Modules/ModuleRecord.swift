@@ -12,7 +12,7 @@ final class ModuleRecord {
     /// Its place in the table, which decides the start order of equals; guests come last.
     private(set) var place: Int
     /// Its row, which a reload may replace; nil for a guest.
-    private(set) var row: AppTable.Row?
+    @Seldom private(set) var row: AppTable.Row?
     /// The row's secrets before their last change: the module may still have them.
     private(set) var formerSecrets: [AppTable.Secret] = []
     /// The URLs that its row maps, already checked when the manifest was read.
@@ -43,7 +43,7 @@ final class ModuleRecord {
     @exclusivity(unchecked)  // because it is read for each request, on one thread
     private(set) var life = ModuleLife.away(.init())
     var session = ModuleSession()
-    var said = LauncherWord()
+    @Seldom var said: LauncherWord
     var history = ModuleHistory()
     var mailbox = Mailbox()
     var retained = RetainedBroadcasts()

@@ -68,7 +68,7 @@ package class Peer {
     @exclusivity(unchecked)  // the same
     final private(set) var isMonitoring = false
     /// The error that ends it once everything it has sent is handled; nil if it isn't to end.
-    final private(set) var farewell: BusError?
+    @Seldom final private(set) var farewell: BusError?
     final var greeting = PeerGreeting()
     /// Whether credit for calls that it serves waits for room in its outbox.
     final private(set) var owesCredit = false
@@ -78,7 +78,7 @@ package class Peer {
     /// Whether it wants to be notified when another process takes over from it.
     final private(set) var wantsRetiring = false
     /// The settings that its hello declared; nil if it declared none.
-    final var settings: SessionSettings?
+    @Seldom final var settings: SessionSettings?
     /// Its descriptors; nil if its hello didn't say that it takes some.
     final var descriptors: PeerDescriptors?
 

@@ -1,4 +1,3 @@
-internal import Glibc
 import StrataCore
 
 /// A map from bytes to objects, for looking up names on the wire without making strings.
@@ -48,7 +47,7 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
         table.find(hash) {
             // A used slot has a key.
             $0.hash == hash && $0.count == key.count
-                && (key.count == 0 || memcmp($0.key!, key.baseAddress!, key.count) == 0)
+                && JSONString.equal(UnsafeRawBufferPointer(start: $0.key, count: key.count), key)
         }
     }
 

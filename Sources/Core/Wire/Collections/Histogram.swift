@@ -62,8 +62,9 @@ public struct Histogram: ~Copyable {
 
     @inlinable @inline(__always)
     mutating func add(_ number: UInt64, to slot: Int) {
-        let row = rows[slot / Self.split] ?? makeRow(slot / Self.split)
-        row[slot % Self.split] += number
+        // Shifts, because a signed division costs three times as much.
+        let row = rows[slot >> 4] ?? makeRow(slot >> 4)
+        row[slot & 15] += number
         total += number
     }
 

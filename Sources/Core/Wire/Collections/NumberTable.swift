@@ -17,6 +17,9 @@ public struct NumberTable<Value>: ~Copyable {
     }
 
     @usableFromInline var table = OpenTable<Slot>()
+    /// No number in the table is larger. Numbers mostly count up, so a new one is found to be new without a
+    /// look at the table.
+    @usableFromInline var largest: UInt64 = 0
 
     @inlinable
     public init() {}
@@ -40,7 +43,7 @@ public struct NumberTable<Value>: ~Copyable {
         get { place(number).flatMap { table[$0].value } }
         set {
             switch (place(number), newValue) {
-            case (nil, let value?): table.add(Slot(number: number, value: value))
+            case (nil, let value?): add(value, number)
             case (let place?, let value?): table[place].value = value
             case (_, nil): remove(number)
             }
@@ -49,7 +52,10 @@ public struct NumberTable<Value>: ~Copyable {
 
     /// Adds a value under a number that isn't in the table.
     @inlinable
-    public mutating func add(_ value: Value, _ number: UInt64) { table.add(Slot(number: number, value: value)) }
+    public mutating func add(_ value: Value, _ number: UInt64) {
+        largest = max(largest, number)
+        table.add(Slot(number: number, value: value))
+    }
 
     /// Removes a value, if it is there.
     @inlinable @inline(__always)
@@ -70,7 +76,9 @@ public struct NumberTable<Value>: ~Copyable {
     public mutating func removeAll() { self = NumberTable() }
 
     @inlinable @inline(__always)
-    func place(_ number: UInt64) -> Int? { table.find(Self.hash(number)) { $0.number == number } }
+    func place(_ number: UInt64) -> Int? {
+        number > largest ? nil : table.find(Self.hash(number)) { $0.number == number }
+    }
 
     @inlinable @inline(__always)
     static func hash(_ number: UInt64) -> UInt64 {

@@ -20,7 +20,9 @@ public struct Seldom<Value: Emptiable> {
 
     @inlinable
     public var wrappedValue: Value {
-        get { box?.value ?? Value() }
+        _read {
+            if let box { yield box.value } else { yield Value() }
+        }
         _modify {
             if box == nil {
                 box = Box(Value())
@@ -34,14 +36,15 @@ public struct Seldom<Value: Emptiable> {
     /// The value; nil if it was never set.
     @inlinable
     public var projectedValue: Value? { box?.value }
-
-    /// Whether it was ever set.
-    @inlinable
-    public var isSet: Bool { box != nil }
 }
 
 /// Unchecked because the memory that copies share doesn't change while they do.
 extension Seldom: @unchecked Sendable where Value: Sendable {}
+
+extension Optional: Emptiable {
+    @inlinable
+    public init() { self = nil }
+}
 
 /// A value that can be empty.
 public protocol Emptiable {
