@@ -1,4 +1,6 @@
+import Glibc
 import StrataCore
+import Synchronization
 import Testing
 
 @testable import Strata
@@ -86,12 +88,43 @@ struct RuntimeCancellationTests {
             #expect(try await untyped == "yes")
         }
     }
+
+    /// The actor begins on the loop's thread, and another one has it when the answer comes.
+    @Test func anotherActorsRequestMayContinueOnAnotherThread() async throws {
+        try await withModule(WaitingModule.self) { harness in
+            try await harness.startFully()
+            let peer = harness.peer!
+            let other = Other(bus: Bus(harness.runtime))
+            harness.module.other = other
+            let id = peer.send(call: "Waiting/askOther")
+            let call = try await peer.expect("call")
+            let holder = Task.detached { await other.hold() }
+            while !other.isHeld { await Task.yield() }
+            peer.reply(call, 4)
+            // A round trip, so that the answer was read.
+            _ = try await peer.call("Waiting/now")
+            other.letGo()
+            await holder.value
+            let answer = try await peer.expect("reply")
+            #expect(answer.id == .integer(id) && answer.body == 4)
+        }
+    }
 }
 
 private actor Other {
     private let bus: Bus
+    private let holding = Atomic(0)
 
     init(bus: Bus) { self.bus = bus }
+
+    /// Keeps the actor on the calling thread, from when `isHeld` is true until `letGo`.
+    func hold() {
+        holding.store(1, ordering: .sequentiallyConsistent)
+        while isHeld { sched_yield() }
+    }
+
+    nonisolated var isHeld: Bool { holding.load(ordering: .sequentiallyConsistent) == 1 }
+    nonisolated func letGo() { holding.store(2, ordering: .sequentiallyConsistent) }
 
     func half(of number: Int) async throws -> Int { try await bus.call(WaitingModule.Half(of: number)) }
     func ask() async throws -> JSON { try await bus.call("Slow/work") }
@@ -100,6 +133,7 @@ private actor Other {
 private final class WaitingModule: Module {
     static let name = "Waiting"
     private let bus: Bus
+    var other: Other?
 
     enum Contract: Interface { static let name = "Waiting" }
 
@@ -113,6 +147,10 @@ private final class WaitingModule: Module {
 
     func register(_ exports: inout Exports) {
         exports.action("Waiting/ask") { (_) async throws in try await self.bus.call("Slow/work") }
+        exports.action("Waiting/now") { _ in nil }
+        exports.action("Waiting/askOther") { (_) async throws in
+            .integer(Int64(try await self.other?.half(of: 8) ?? 0))
+        }
         exports.action("Waiting/cancelChild") { (_) async throws in
             let bus = self.bus
             return try await withThrowingTaskGroup(of: Void.self) { group in

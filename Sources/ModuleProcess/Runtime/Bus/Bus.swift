@@ -51,7 +51,7 @@ public final class Bus {
 
     @inline(__always)  // as `ModuleRuntime.request` is
     nonisolated(nonsending) func call<A: Action>(_ action: A, _ outgoing: Outgoing) async throws -> A.Reply {
-        guard ModuleExecutor.shared.isCurrent else { return try await callOnActor(action, outgoing) }
+        guard ModuleActor.isIsolation(#isolation) else { return try await callOnActor(action, outgoing) }
         let body = try encode(action, for: outgoing)
         return try decode(A.Reply.self, try await runtime.request(outgoing, body), from: outgoing)
     }

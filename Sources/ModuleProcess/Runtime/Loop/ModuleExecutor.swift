@@ -153,6 +153,10 @@ public actor ModuleActor {
         ModuleExecutor.shared.asUnownedSerialExecutor()
     }
 
+    /// Whether a caller's `#isolation` is this actor. That its thread is the loop's is not enough: another
+    /// actor may run there now, and continue elsewhere after a wait.
+    nonisolated static func isIsolation(_ actor: (any Actor)?) -> Bool { actor === shared }
+
     /// Runs code that must be on the actor, for callers that are on its thread without the compiler
     /// knowing. Traps on any other thread.
     package nonisolated static func assumeIsolated<Result: Sendable>(

@@ -6,9 +6,9 @@ internal import StrataCore
 /// It needs no handler of its own for the task's cancellation, which takes 1,100 instructions: whoever
 /// cancels that task cancels what its scope awaits.
 ///
-/// `ModuleRuntime.request` calls these on the actor's thread, and checks that once. They lack the isolation
-/// that they were checked with, as the code in `ModuleActor.assumeIsolated` does, but have no memory for
-/// captures, which takes 330 instructions each time.
+/// `ModuleRuntime.request` calls these where its caller is isolated to the actor. They lack the isolation that
+/// they were checked with, as the code in `ModuleActor.assumeIsolated` does, but have no memory for captures,
+/// which takes 330 instructions each time.
 enum OwnRequest {
     /// Begins a request, and returns its scope; nil if the request needs more.
     static let begin = unsafeBitCast(

@@ -6,7 +6,7 @@ extension ModuleRuntime {
     // lock of the task, when it begins and when it has ended, which takes 230 instructions each.
     @inline(__always)
     nonisolated(nonsending) func request(_ outgoing: Outgoing, _ body: Body) async throws -> [UInt8] {
-        guard ModuleExecutor.shared.isCurrent, let scope = OwnRequest.begin(self, outgoing) else {
+        guard ModuleActor.isIsolation(#isolation), let scope = OwnRequest.begin(self, outgoing) else {
             return try await exchange(outgoing, body).reply
         }
         do {

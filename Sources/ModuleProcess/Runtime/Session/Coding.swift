@@ -9,6 +9,7 @@ enum Coding {
     private static var writer: JSONWriter { onThread(theWriter) }
     private static var reader: JSONReader { onThread(theReader) }
 
+    // Unsafe only in name, because `onThread` is the only way to them.
     nonisolated(unsafe) private static let theWriter = JSONWriter()
     nonisolated(unsafe) private static let theReader = JSONReader()
 
