@@ -52,7 +52,7 @@ extension BusCore {
 
     func launcherLeft() {
         for module in modules.rows {
-            module.forgetVerdict()
+            module.said.forgetVerdict()
             if module.peer == nil, module.life.absence.process != .absent {
                 change(module, .processIs(.absent), "the launcher has ended")
             }
@@ -65,7 +65,7 @@ extension BusCore {
 
     /// Begins the start of a module that has said hello.
     func joined(_ module: ModuleRecord, resumed: Bool) {
-        module.forgetVerdict()
+        module.said.forgetVerdict()
         module.history.forgetStartFailure()
         change(module, .joined(resumed: resumed))
         if resumed {

@@ -18,7 +18,7 @@ extension BusCore {
         successor.note(.connected, at: moment)
         module.setSuccessor(successor)
         peer.setWantsRetiring(hello.retiring)
-        if let declared = hello.settings { peer.settings = SessionSettings(declared) }
+        peer.settings = hello.settings.map(SessionSettings.init)
         admitDescriptors(hello, of: peer)
         beginOffering(peer, hello)
         answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
@@ -86,7 +86,7 @@ extension BusCore {
         module.session.begin(peer.credentials, events: successor.events, requires: successor.requires)
         noteRequired(successor.requires + module.rowRequires, by: module)
         module.takeLevel(of: peer)
-        module.forgetVerdict()
+        module.said.forgetVerdict()
         module.history.forgetStartFailure()
         beginAnew(module, resumed: false)
         change(module, .wasSucceeded(at: successor.step))

@@ -209,11 +209,6 @@ final class ModuleRecord {
 
     var reason: String { history.reason }
 
-    /// Forgets what the launcher last said of its process; of a guest's it says nothing.
-    func forgetVerdict() {
-        if $said != nil { said.forgetVerdict() }
-    }
-
     var isReady: Bool { life.isReady }
     /// The session that gets requests at once; nil if they wait, or if it isn't ready.
     var receiver: Peer? { isReady && catchingUp == .no ? peer : nil }

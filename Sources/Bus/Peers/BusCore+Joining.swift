@@ -20,7 +20,7 @@ extension BusCore {
         module.history.began(isByItself: peer.vouched == nil)
         add(hello.offer, to: module)
         peer.setWantsRetiring(hello.retiring)
-        if let declared = hello.settings { peer.settings = SessionSettings(declared) }
+        peer.settings = hello.settings.map(SessionSettings.init)
         admitDescriptors(hello, of: peer)
         beginOffering(peer, hello)
         answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
