@@ -117,10 +117,9 @@ extension BusCore {
             for node in nodes.nodes { node.received.forget(name) }
         }
         guard nodes.told != old else { return }
-        var bodies = NodeFrame.bodies(from: old, to: nodes.told)
-        if nodes.subscriptions.tell(old.observed, nodes.told.observed, names) {
-            bodies.append(NodeFrame.body(subscription: nodes.subscriptions.last))
-        }
+        let tellsMore = nodes.subscriptions.tell(old.observed, nodes.told.observed, names)
+        let bodies = NodeFrame.bodies(
+            from: old, to: nodes.told, subscription: tellsMore ? nodes.subscriptions.last : nil)
         for node in nodes.nodes where node.life == .joining || node.life == .up {
             for body in bodies { tell(node, body) }
         }

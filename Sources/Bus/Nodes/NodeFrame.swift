@@ -144,14 +144,17 @@ struct NodeFrame {
     }
 
     /// Returns the bodies that tell another node what has changed, in order.
-    static func bodies(from old: NodeNews, to new: NodeNews) -> [[UInt8]] {
+    /// - Parameter subscription: the number of the observations; nil if none begins. The last body gives it. In a body
+    ///   of its own it would come too late: a broadcast could be sent between the two, with the number before.
+    static func bodies(from old: NodeNews, to new: NodeNews, subscription: UInt64? = nil) -> [[UInt8]] {
         let added = NodeNews(
             ready: new.ready.subtracting(old.ready), observed: new.observed.filter { old.observed[$0.key] != $0.value })
         let removed: [Part] =
             old.ready.subtracting(new.ready).sorted().map { .element("unready", .string($0)) }
             + old.observed.keys.filter { new.observed[$0] == nil }.sorted()
             .map { .element(Observing.of($0).end, .string(Request.Bytes.text($0.text))) }
-        return bodies([], parts(added) + removed)
+        let number = subscription.map { [JSON.Member("subscription", JSON($0))] } ?? []
+        return bodies([], parts(added) + removed, last: number)
     }
 
     /// Returns the body that tells the owners' node which instances its creators have released, or the creators' which
@@ -172,11 +175,6 @@ struct NodeFrame {
     /// Returns the body that tells which asks were answered.
     static func body(answered: [UInt64]) -> [UInt8] {
         body([.init("answered", .array(answered.map { JSON($0) }))], []).encoded()
-    }
-
-    /// Returns the body that gives news of observations their number. It follows them.
-    static func body(subscription: UInt64) -> [UInt8] {
-        body([.init("subscription", JSON(subscription))], []).encoded()
     }
 
     /// Returns the bodies that tell another node the rows anew, in order.
@@ -206,7 +204,9 @@ struct NodeFrame {
     }
 
     /// Spreads parts over as few bodies as the size of one allows. All but the last say `more`.
-    private static func bodies(_ head: [JSON.Member], _ parts: [Part]) -> [[UInt8]] {
+    private static func bodies(
+        _ head: [JSON.Member], _ parts: [Part], last: [JSON.Member] = []
+    ) -> [[UInt8]] {
         var bodies: [[Part]] = [[]]
         var size = 0
         for part in parts {
@@ -218,7 +218,7 @@ struct NodeFrame {
             size += part.cost
         }
         return bodies.enumerated().map { index, parts in
-            body((index == 0 ? head : []) + (index < bodies.count - 1 ? [.init("more", true)] : []), parts).encoded()
+            body((index == 0 ? head : []) + (index < bodies.count - 1 ? [.init("more", true)] : last), parts).encoded()
         }
     }
 
