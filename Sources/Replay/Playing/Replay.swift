@@ -32,6 +32,9 @@ public struct Replay {
         (self.recording, self.plan, self.story) = (recording, plan, story)
     }
 
+    /// How long a process has to connect, even if a step has less: a debugger may load much before.
+    private static let leastStart = Duration.seconds(30)
+
     /// Plays the recording. Blocks; takes over SIGINT and SIGTERM of this thread.
     public func run() throws(Failure) -> ReplayCount {
         var count = ReplayCount()
@@ -58,7 +61,7 @@ public struct Replay {
         }
         count.starts += 1
         do throws(Finding) {
-            guard let connection = try place.accept(from: program, until: Moment(after: plan.patience)) else {
+            guard let connection = try place.accept(from: program, until: Moment(after: max(plan.patience, Self.leastStart))) else {
                 throw Finding("the module doesn't connect")
             }
             let session = PlayedSession(

@@ -23,7 +23,7 @@ public struct ReplayPlan: Sendable {
     public var observes: [JSON] = []
     /// The level of each module by its name.
     public var levels: [String: String] = [:]
-    /// How long the module has for each step.
+    /// How long the module has for each step; to connect, 30 s at least.
     public var patience: Duration = .seconds(5)
     /// Whether frames come at their recorded distances.
     public var keepsTimes = false

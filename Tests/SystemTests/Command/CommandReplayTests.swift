@@ -132,7 +132,7 @@ struct CommandReplayTests {
                 Self.call(3, "Notes/seen"), Self.reply(3, "[]"), Self.call(4, "Notes/count", "2"),
                 Self.reply(4, "0", more: true), Self.reply(4, "1", more: true), Self.reply(4),
             ], program: changed)
-        let run = try replay("Notes", "--patience", "1s")
+        let run = try replay("Notes", "--patience", "2s")
         #expect(run.end == .exit(1), "\(run.said)")
         let told = run.lines.filter { $0["difference"] != nil }
         #expect(
@@ -200,7 +200,7 @@ struct CommandReplayTests {
                     except strata_bus.BusError as error: return error.code
                 """)
         try write([Self.call(1, "Notes/word"), Self.reply(1, #""unavailable""#)], program: program)
-        let run = try replay("Notes", "--patience", "1s")
+        let run = try replay("Notes", "--patience", "2s")
         #expect(run.end == .exit(1))
         #expect(run.lines.compactMap { $0["difference"]?.string } == ["newRequest"], "\(run.said)")
     }
