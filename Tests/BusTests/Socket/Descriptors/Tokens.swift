@@ -82,9 +82,14 @@ extension TestBus {
     }
 
     /// The number of the broker's open descriptors.
-    func openDescriptors() throws -> Int {
+    func openDescriptors() throws -> Int { try entries("fd") }
+
+    /// The number of the broker's threads. One that closes descriptors ends when none is left to close.
+    func threads() throws -> Int { try entries("task") }
+
+    private func entries(_ folder: String) throws -> Int {
         let pid = try #require(brokerPID)
-        let stream = try #require(opendir("/proc/\(pid)/fd"))
+        let stream = try #require(opendir("/proc/\(pid)/\(folder)"))
         defer { closedir(stream) }
         var count = 0
         while readdir(stream) != nil { count += 1 }
