@@ -309,6 +309,8 @@ extension Broker: BusHost {
     func isAlive(_ process: ProcessIdentity) -> Bool { process.isAlive }
 
     var wallMicroseconds: UInt64 { Loop.wallMicroseconds }
+
+    var steadyNanoseconds: UInt64 { Loop.nanoseconds }
 }
 
 /// The reason why a broker did not start.

@@ -254,6 +254,8 @@ protocol BusHost: AnyObject {
     func connect(to app: OtherApp) throws(BusError) -> Peer
     /// Microseconds since 1970.
     var wallMicroseconds: UInt64 { get }
+    /// Nanoseconds on a monotonic clock, read now. An event's time may be some milliseconds older.
+    var steadyNanoseconds: UInt64 { get }
     /// The process that the bus runs in.
     var processID: Int32 { get }
 }

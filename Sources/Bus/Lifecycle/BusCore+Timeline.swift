@@ -2,8 +2,11 @@ import StrataCore
 
 /// The times of modules' starts: how they are noted, and `bus/timeline`, which lists them.
 extension BusCore {
-    /// The time of the current event, on both clocks.
-    var moment: StartTimes.Moment { StartTimes.Moment(steady: time / 1_000, wall: host.wallMicroseconds) }
+    /// The time now, on both clocks. Both are read here: with the event's time as the steady one, a start that the
+    /// launcher reports would begin as much too late as the broker has waited for a CPU since the event began.
+    var moment: StartTimes.Moment {
+        StartTimes.Moment(steady: host.steadyNanoseconds / 1_000, wall: host.wallMicroseconds)
+    }
 
     /// Notes a step of a module's start.
     func note(_ mark: StartTimes.Mark, of module: ModuleRecord) {

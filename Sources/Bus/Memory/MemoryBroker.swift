@@ -399,5 +399,7 @@ extension MemoryBroker: BusHost {
 
     var wallMicroseconds: UInt64 { 1_800_000_000_000_000 + time / 1_000 }
 
+    var steadyNanoseconds: UInt64 { time }
+
     var processID: Int32 { processes.broker.pid }
 }

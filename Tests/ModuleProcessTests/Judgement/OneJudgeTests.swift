@@ -18,6 +18,7 @@ struct OneJudgeTests {
         func isAlive(_ process: ProcessIdentity) -> Bool { true }
         func connect(to app: OtherApp) throws(BusError) -> Peer { throw BusError(.unavailable, "there is none") }
         var wallMicroseconds: UInt64 { 0 }
+        var steadyNanoseconds: UInt64 { 0 }
         var processID: Int32 { 0 }
     }
 
