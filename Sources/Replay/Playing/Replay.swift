@@ -61,7 +61,8 @@ public struct Replay {
         }
         count.starts += 1
         do throws(Finding) {
-            guard let connection = try place.accept(from: program, until: Moment(after: max(plan.patience, Self.leastStart))) else {
+            let limit = Moment(after: max(plan.patience, Self.leastStart))
+            guard let connection = try place.accept(from: program, until: limit) else {
                 throw Finding("the module doesn't connect")
             }
             let session = PlayedSession(

@@ -45,7 +45,8 @@ struct ReplayCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long the module has for each step: an integer with ms, s, m or h. To connect it has at least 30s.", valueName: "time"))
+            "How long the module has for each step: an integer with ms, s, m or h. To connect it has at least 30s.",
+            valueName: "time"))
     var patience = Milliseconds(argument: "5s")!  // because 5s is a valid time
 
     @Flag(name: .shortAndLong, help: "Shows the frames: > to the module, < from it.")

@@ -55,6 +55,18 @@ struct NodeFrameTests {
         #expect(frame.facts == nil)
     }
 
+    @Test(.promise("N.33")) func newsComeWithTheirNumber() throws {
+        func numbers(_ names: Int) throws -> [UInt64?] {
+            let long = String(repeating: "a", count: 40_000)
+            let new = NodeNews(
+                ready: [], observed: Dictionary(uniqueKeysWithValues: (0..<names).map { (name("\($0).\(long)"), 0) }))
+            let old = NodeNews(ready: [], observed: [:])
+            return try read(NodeFrame.bodies(from: old, to: new, subscription: 7)).map(\.subscription)
+        }
+        #expect(try numbers(1) == [7])
+        #expect(try numbers(3) == [nil, nil, 7])
+    }
+
     @Test(.promise("N.10")) func rowsAreComparedByWhatRoutesMessages() {
         let own = NodeFacts(.twoNodes())
         func difference(_ change: (inout AppTable) -> Void) -> String? {
