@@ -99,7 +99,7 @@ struct AppPackage {
         if [ "$1" = configure ] && [ -n "$2" ] && systemctl -q is-active strata@\(app).service 2>/dev/null; then
             strata reload --socket $socket || exit 0
             for row in \(files.rows.joined(separator: " ")); do
-                if strata ps --json --socket $socket | grep -q "\\"name\\":\\"$row\\".*\\"pid\\":[0-9]"; then
+                if strata ps --json --socket $socket | grep -Eq "\\"name\\":\\"$row(~[0-9]+)?\\".*\\"pid\\":[0-9]"; then
                     strata restart "$row" --socket $socket || true
                 fi
             done

@@ -59,7 +59,9 @@ struct NodeFrameTests {
         func numbers(_ names: Int) throws -> [UInt64?] {
             let long = String(repeating: "a", count: 40_000)
             let new = NodeNews(
-                ready: [], observed: Dictionary(uniqueKeysWithValues: (0..<names).map { (name("\($0).\(long)"), 0) }))
+                ready: [],
+                observed: Dictionary(
+                    uniqueKeysWithValues: (0..<names).map { (ObservedName(text: Array("\($0).\(long)".utf8)), 0) }))
             let old = NodeNews(ready: [], observed: [:])
             return try read(NodeFrame.bodies(from: old, to: new, subscription: 7)).map(\.subscription)
         }

@@ -72,6 +72,36 @@ struct CommandPackageTests {
         #expect(scripts.contains("for row in Store Cart; do"), "\(scripts)")
     }
 
+    @Test(.promise("M.161")) func anUpgradeRestartsTheRowsThatRun() throws {
+        try skipWithoutDpkg()
+        try make("  Store: {run: [bin/store]}\n  Cart: {run: [bin/store]}\n  Late: {run: [bin/store]}\n")
+        try folder.write("app/bin/store", "#!/bin/sh\n", mode: 0o755)
+        #expect(try package().end == .exit(0))
+        try folder.write(
+            "postinst", try shown("dpkg-deb", "-I", "\(folder.path)/strata-app-packed_1.0_all.deb", "postinst"))
+        // The script's tools: the unit is active, Cart has two replicas, and Late has no process.
+        try folder.write("tools/systemctl", "#!/bin/sh\n", mode: 0o755)
+        let rows = [
+            #"{"name":"Cart~1","pid":7}"#, #"{"name":"Cart~2","pid":8}"#, #"{"name":"Late"}"#,
+            #"{"name":"Store","pid":9}"#,
+        ]
+        try folder.write(
+            "tools/strata",
+            """
+            #!/bin/sh
+            case $1 in
+            ps) printf '%s\\n' \(rows.map { "'\($0)'" }.joined(separator: " ")) ;;
+            *) echo "$1 $2" ;;
+            esac
+
+            """, mode: 0o755)
+        let program = try ChildProgram(
+            "/bin/sh", ["\(folder.path)/postinst", "configure", "0.9"],
+            environment: ["PATH": "\(folder.path)/tools:/usr/bin:/bin"])
+        #expect(try program.wait() == .exit(0))
+        #expect(program.outputText == "reload --socket\nrestart Store\nrestart Cart\n")
+    }
+
     @Test(.promise("M.161")) func whatAProgramIsLinkedWithIsNeeded() throws {
         try skipWithoutDpkg()
         try make("  Base: {run: [bin/base]}\n")
