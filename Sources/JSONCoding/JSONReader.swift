@@ -31,6 +31,7 @@ public final class JSONReader {
         var state = idle ?? ReaderState()
         idle = nil
         defer {
+            state.makers.valueEnds()
             if isKnownUniquelyReferenced(&state) {
                 state.reset()
                 idle = state
@@ -61,7 +62,8 @@ struct ValueReader: Decoder, SingleValueDecodingContainer {
         guard state.entry(index).pointee.kind == .object else {
             throw state.noContainer([String: Any].self, "keyed", at: index)
         }
-        return state.makers.maker(for: Key.self) { ReaderMaker<KeyedReader<Key>>() }.make(state, index)
+        return state.makers.maker(for: Key.self) { ReaderMaker<KeyedReader<Key>, KeyedDecodingContainer<Key>>() }
+            .make(ReaderPlace(state: state, index: index), reuses: !state.ownsBytes)
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {

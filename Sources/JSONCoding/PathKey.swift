@@ -38,7 +38,7 @@ private final class KeyTypeProbe: Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         found = ObjectIdentifier(type)
-        return KeyedEncodingContainer(KeyedWriter<Key>(state: state, id: .none))
+        return KeyedEncodingContainer(KeyedWriter<Key>(WriterPlace(state: state, id: .none)))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer { UnkeyedWriter(state: state, id: .none) }

@@ -202,6 +202,72 @@ struct ReadingTests {
         #expect(try object.decode([Int].self, forKey: "b") == [1])
     }
 
+    @Test func aContainerKeptBeyondTheCallStillReads() throws {
+        // Unsafe, because the closure is Sendable and runs before withValue returns.
+        nonisolated(unsafe) var kept: [KeyedDecodingContainer<Name>] = []
+        for number in 1...3 {
+            try read(#"{"a":\#(number),"b":{"a":\#(10 * number)}}"#) { decoder in
+                let object = try decoder.container(keyedBy: Name.self)
+                let inner = try object.nestedContainer(keyedBy: Name.self, forKey: "b")
+                #expect(try inner.decode(Int.self, forKey: "a") == 10 * number)
+                if number == 2 { kept = [object, inner] }
+            }
+        }
+        #expect(try kept.map { try $0.decode(Int.self, forKey: "a") } == [2, 20])
+        #expect(try kept[0].nestedContainer(keyedBy: Name.self, forKey: "b").decode(Int.self, forKey: "a") == 20)
+    }
+
+    @Test func containersOfTheSameKeysAreReadInTurn() throws {
+        try read(#"[{"a":1},{"a":2},{"a":3}]"#) { decoder in
+            var list = try decoder.unkeyedContainer()
+            let first = try list.nestedContainer(keyedBy: Name.self)
+            let second = try list.nestedContainer(keyedBy: Name.self)
+            #expect(try first.decode(Int.self, forKey: "a") == 1)
+            #expect(try second.decode(Int.self, forKey: "a") == 2)
+            #expect(try list.nestedContainer(keyedBy: Name.self).decode(Int.self, forKey: "a") == 3)
+            #expect(try first.decode(Int.self, forKey: "a") == 1)
+        }
+    }
+
+    /// If this fails with another standard library, nothing is wrong but the speed.
+    @Test func aContainerIsUsedAgain() throws {
+        // Unsafe, because the closure is Sendable and runs before withValue returns.
+        nonisolated(unsafe) var boxes: Set<ObjectIdentifier> = []
+        for _ in 1...2 {
+            try read("{}") { decoder in
+                for _ in 1...2 {
+                    let box = unsafeBitCast(try decoder.container(keyedBy: Name.self), to: AnyObject.self)
+                    boxes.insert(ObjectIdentifier(box))
+                }
+            }
+        }
+        #expect(boxes.count == 1)
+    }
+
+    @Test func whatIsNoLongerKeptIsFreed() throws {
+        // Unsafe, because the closures are Sendable and run before withValue returns; here and below.
+        nonisolated(unsafe) weak var state: ReaderState?
+        nonisolated(unsafe) var kept: (decoder: ValueReader, object: KeyedDecodingContainer<Name>)?
+        try read(#"{"a":1}"#) { kept = (try #require($0 as? ValueReader), try $0.container(keyedBy: Name.self)) }
+        state = kept?.decoder.state
+        // One more, of the decoder that is over.
+        #expect(try kept?.decoder.container(keyedBy: Name.self).decode(Int.self, forKey: "a") == 1)
+        #expect(state != nil)
+        kept = nil
+        #expect(state == nil)
+        do {
+            let reader = JSONReader()
+            try Read.$body.withValue({
+                let object = try $0.container(keyedBy: Name.self)
+                kept = (try #require($0 as? ValueReader), object)
+                state = kept?.decoder.state
+                kept = nil
+            }) { _ = try reader.decode(Read.self, from: Array("{}".utf8)) }
+            #expect(state != nil)
+        }
+        #expect(state == nil)
+    }
+
     @Test func aValueMayDecodeAnotherWhileItIsDecoded() throws {
         // Unsafe, because the closure is Sendable and runs on this thread.
         nonisolated(unsafe) let reader = reader

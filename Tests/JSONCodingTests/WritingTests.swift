@@ -246,6 +246,55 @@ struct WritingTests {
         #expect(try json([5]) == "[5]")
     }
 
+    @Test func aKeyedContainerKeptBeyondItsValueHarmsNothing() throws {
+        var kept: KeyedEncodingContainer<Name>?
+        for number in 1...3 {
+            #expect(
+                try json { encoder in
+                    var object = encoder.container(keyedBy: Name.self)
+                    try object.encode(number, forKey: "a")
+                    if number == 2 { kept = object }
+                    if number == 3 { #expect(throws: EncodingError.self) { try kept?.encode(9, forKey: "b") } }
+                    var inner = object.nestedContainer(keyedBy: Name.self, forKey: "c")
+                    try inner.encode(number, forKey: "a")
+                } == #"{"a":\#(number),"c":{"a":\#(number)}}"#)
+        }
+        #expect(throws: EncodingError.self) { try kept?.encode(4, forKey: "b") }
+    }
+
+    /// If this fails with another standard library, nothing is wrong but the speed.
+    @Test func aKeyedContainerIsUsedAgain() throws {
+        var boxes: Set<ObjectIdentifier> = []
+        for _ in 1...2 {
+            _ = try json { encoder in
+                for _ in 1...2 {
+                    boxes.insert(
+                        ObjectIdentifier(unsafeBitCast(encoder.container(keyedBy: Name.self), to: AnyObject.self)))
+                }
+            }
+        }
+        #expect(boxes.count == 1)
+    }
+
+    @Test func whatIsNoLongerKeptIsFreed() throws {
+        weak var state: WriterState?
+        var kept: KeyedEncodingContainer<Name>?
+        do {
+            let writer = JSONWriter()
+            let value = Written { encoder in
+                state = try #require(encoder as? ValueWriter).state
+                var object = encoder.container(keyedBy: Name.self)
+                // In the midst of it another value is written, by the same writer.
+                try object.encode(String(decoding: try writer.encode(["a": 1]), as: UTF8.self), forKey: "in")
+                kept = object
+            }
+            #expect(String(decoding: try writer.encode(value), as: UTF8.self) == #"{"in":"{\"a\":1}"}"#)
+        }
+        #expect(state != nil && kept != nil)
+        kept = nil
+        #expect(state == nil)
+    }
+
     @Test func itIsTheSameAfterALargeValueAndAnError() throws {
         let large = String(repeating: "x", count: 1 << 20)
         #expect(try json([large]).utf8.count == large.utf8.count + 4)

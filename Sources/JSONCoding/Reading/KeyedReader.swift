@@ -1,8 +1,11 @@
 /// Reads the members of an object.
 struct KeyedReader<Key: CodingKey>: StateReading {
-    let state: ReaderState
-    let index: UInt32
+    private let place: ReaderPlace
 
+    init(_ place: ReaderPlace) { self.place = place }
+
+    private var state: ReaderState { place.state }
+    private var index: UInt32 { place.index }
     var codingPath: [any CodingKey] { state.path(of: index) }
     var allKeys: [Key] { state.names(of: index).compactMap { Key(stringValue: $0) } }
 

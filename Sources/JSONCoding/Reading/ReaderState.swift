@@ -7,7 +7,7 @@ internal import StrataCore
 final class ReaderState {
     @exclusivity(unchecked) var tape = JSONTape()
     /// Whether the state owns the tape's bytes, instead of borrowing the caller's.
-    @exclusivity(unchecked) private var ownsBytes = false
+    @exclusivity(unchecked) private(set) var ownsBytes = false
     /// The place of each value; filled in when a path is first requested.
     @exclusivity(unchecked) var places: [Place] = []
     /// The missing values for which a decoder was requested.

@@ -1,8 +1,11 @@
 /// Writes the members of an object.
 struct KeyedWriter<Key: CodingKey>: StateWriting {
-    let state: WriterState
-    let id: ScopeID
+    private let place: WriterPlace
 
+    init(_ place: WriterPlace) { self.place = place }
+
+    private var state: WriterState { place.state }
+    private var id: ScopeID { place.id }
     var codingPath: [any CodingKey] { state.path(of: id) }
 
     func encodeNil(forKey key: Key) throws {

@@ -8,7 +8,9 @@ struct ValueWriter: Encoder, SingleValueEncodingContainer {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         state.open(id, as: ObjectIdentifier(type) == DictionaryKey.type ? .dictionary : .object)
-        return state.makers.maker(for: Key.self) { WriterMaker<KeyedWriter<Key>>() }.make(state, id)
+        // A value that is finished has no container to come back from.
+        return state.makers.maker(for: Key.self) { WriterMaker<KeyedWriter<Key>, KeyedEncodingContainer<Key>>() }
+            .make(WriterPlace(state: state, id: id), reuses: id.serial == state.topSerial)
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {

@@ -59,6 +59,7 @@ final class WriterState {
             scopeCapacity = 16
             scopes = .allocate(capacity: Int(scopeCapacity))
         }
+        makers.valueEnds()
         count = 0
         scopeCount = 0
         top = -1
