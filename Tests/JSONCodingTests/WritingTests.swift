@@ -290,6 +290,7 @@ struct WritingTests {
             }
             #expect(String(decoding: try writer.encode(value), as: UTF8.self) == #"{"in":"{\"a\":1}"}"#)
         }
+        _ = kept?.nestedContainer(keyedBy: Name.self, forKey: "late")
         #expect(state != nil && kept != nil)
         kept = nil
         #expect(state == nil)

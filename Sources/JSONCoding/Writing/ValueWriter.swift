@@ -8,9 +8,9 @@ struct ValueWriter: Encoder, SingleValueEncodingContainer {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         state.open(id, as: ObjectIdentifier(type) == DictionaryKey.type ? .dictionary : .object)
-        // A value that is finished has no container to come back from.
+        // A value that is finished doesn't end again.
         return state.makers.maker(for: Key.self) { WriterMaker<KeyedWriter<Key>, KeyedEncodingContainer<Key>>() }
-            .make(WriterPlace(state: state, id: id), reuses: id.serial == state.topSerial)
+            .make(WriterPlace(state: state, id: id), reuses: state.isAlive(id))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
