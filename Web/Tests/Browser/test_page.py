@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import unittest
 from typing import Any
 
@@ -107,6 +108,35 @@ class PageTest(PageCase):
             "the path",
             """const text = document.querySelector('#frame .trace')?.textContent ?? '';
                return text.includes('Cart/add') && text.includes('Store/put')""",
+        )
+
+    def test_an_open_path_goes_on_with_its_call(self) -> None:
+        self.filter("Cart/add", "call")
+        store = self.app.pid("Store")
+        asking = threading.Thread(
+            target=self.page.ask, args=("/api/call", {"to": "Cart/add", "params": {"name": "plum"}})
+        )
+        os.kill(store, signal.SIGSTOP)
+        try:
+            asking.start()
+            row = """[...document.querySelectorAll('#tape .frame:not([hidden])')]
+                     .find(row => row.dataset.kind == 'call' && row.textContent.includes('plum'))"""
+            self.browser.wait("the call", f"return {row} != null")
+            self.browser.run(f"{row}.click()")
+            self.path_of_the_call("the call without an answer", "…")
+        finally:
+            os.kill(store, signal.SIGCONT)
+            asking.join()
+        self.path_of_the_call("the answer", "s")
+
+    def path_of_the_call(self, what: str, took: str) -> None:
+        """Waits until the path has two calls, and such an end stands beside each."""
+        self.browser.wait(
+            what,
+            """const rows = [...document.querySelectorAll('#frame .trace tbody tr')];
+               const has = (name) => rows.some(row => row.textContent.includes(name)
+                 && row.querySelector('.number').textContent.endsWith(arguments[0]));
+               return has('Cart/add') && has('Store/put')""", took
         )
 
     def test_a_module_opens_with_reasons_lines_and_signatures(self) -> None:

@@ -5,7 +5,7 @@ import { byId, cut, el, setAttribute, setText } from "./dom.js"
 import { bytes, clock, count, micros } from "./format.js"
 import { isError, isRefused, receiver, subject } from "./frames.js"
 import { oneLine } from "./json.js"
-import { showFrame } from "./trace.js"
+import { showFrame, showPath } from "./trace.js"
 
 const rowHeight = 24
 const mostRows = 200
@@ -91,6 +91,7 @@ export class Tape {
         if (begin === list.length) return
         const fresh = list.slice(begin).filter((frame) => this.#matches(frame))
         this.#filed = list.at(-1).number
+        if (this.#selected) showPath(this.#detail, this.#selected, this.#log, (other) => this.#select(other))
         if (this.#holds) {
             this.#waiting += fresh.length
             this.#showStatus()

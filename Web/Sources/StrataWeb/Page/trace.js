@@ -12,14 +12,28 @@ export function showFrame(node, frame, log, select, close) {
         ["Code", frame.code], ["Number", frame.id], ["Made for", frame.parent], ["Took", frame.took === undefined ? null : micros(frame.took)],
         ["Size", frame.bytes === undefined ? null : bytes(frame.bytes)],
     ].filter(([, value]) => value !== undefined && value !== null && value !== "")
-    const rows = frame.id || frame.parent ? log.tree(log.rootOf(frame)) : []
     node.replaceChildren(
         el("header", {}, el("h2", { text: `${frame.kind} at ${clock(frame.at)}` }),
             el("button", { type: "button", class: "quiet", text: "✕", "aria-label": "Close", title: "Close (Escape)", on: { click: close } })),
         el("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => [el("dt", { text: name }), cutEl("dd", value, 160, { class: name === "Code" ? "bad" : "" })])),
-        ...(rows.length ? [el("h3", { text: "Path through the app" }), trace(rows, frame, select)] : []),
-        ...body(frame))
+        el("div", { class: "frame-path" }), ...body(frame))
     node.hidden = false
+    showPath(node, frame, log, select)
+}
+
+/**
+ * Shows the path anew if more of it is known: a frame may be opened before the rest of its call has come. What leaves
+ * the log later stays in the path.
+ */
+export function showPath(node, frame, log, select) {
+    const path = node.querySelector(".frame-path")
+    const rows = frame.id || frame.parent ? log.tree(log.rootOf(frame)) : []
+    const known = rows.reduce((sum, row) => sum + (row.request ? 1 : 0) + (row.answer ? 1 : 0), 0)
+    if (known <= Number(path.dataset.known ?? -1)) return
+    path.dataset.known = known
+    const held = path.contains(document.activeElement) ? document.activeElement.dataset.row : undefined
+    path.replaceChildren(...(rows.length ? [el("h3", { text: "Path through the app" }), trace(rows, frame, select)] : []))
+    if (held) path.querySelector(`[data-row="${held}"]`)?.focus()
 }
 
 function body(frame) {
@@ -45,6 +59,7 @@ function traceRow(row, begin, end, selected, select) {
     const isOwn = selected === row.request || selected === row.answer
     const failed = [row.request, row.answer].some((one) => one && isError(one))
     const name = el("button", { type: "button", class: "trace-name", disabled: !frame, on: { click: () => select(frame) } })
+    if (row.id) name.dataset.row = row.id
     name.style.setProperty("padding-left", `${Math.min(row.depth, 8) * 12}px`)
     if (frame) {
         const target = row.request ? receiver(row.request) : row.answer.from
