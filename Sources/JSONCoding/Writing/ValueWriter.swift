@@ -8,7 +8,7 @@ struct ValueWriter: Encoder, SingleValueEncodingContainer {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         state.open(id, as: ObjectIdentifier(type) == DictionaryKey.type ? .dictionary : .object)
-        // A value that is finished doesn't end again.
+        // `valueEnds` has come already for a value that is finished: a box that is kept then would keep its state alive.
         return state.makers.maker(for: Key.self) { WriterMaker<KeyedWriter<Key>, KeyedEncodingContainer<Key>>() }
             .make(WriterPlace(state: state, id: id), reuses: state.isAlive(id))
     }
